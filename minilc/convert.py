@@ -1,0 +1,107 @@
+"""Layer 5: `@tool` in all its call shapes.
+
+Mirrors langchain_core/tools/convert.py
+Leaves out `convert_runnable_to_tool` (`runnable.as_tool`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal
+
+from minilc.base import ArgsSchema, BaseTool, Tool
+from minilc.structured import StructuredTool
+
+
+def tool(
+    name_or_callable: str | Callable[..., Any] | None = None,
+    runnable: Any = None,
+    *args: Any,
+    description: str | None = None,
+    return_direct: bool = False,
+    args_schema: ArgsSchema | None = None,
+    infer_schema: bool = True,
+    response_format: Literal["content", "content_and_artifact"] = "content",
+    parse_docstring: bool = False,
+    error_on_invalid_docstring: bool = True,
+    extras: dict[str, Any] | None = None,
+) -> Any:
+    """Make a tool of a function or a runnable: `@tool`, `@tool("name")`, `tool("name", runnable)`.
+
+    Raises:
+        ValueError: a call shape that is none of these, or a function without a description.
+    """
+    if args:
+        raise ValueError("Too many arguments for tool decorator. A decorator ")
+
+    def make(name: str, source: Any) -> BaseTool:
+        func, coroutine, schema, text = source, None, args_schema, description
+        if _is_runnable(source):
+            func, coroutine, schema = _functions_of_runnable(source)
+            text = description or repr(source)
+        elif inspect.iscoroutinefunction(source):
+            func, coroutine = None, source
+        common: dict[str, Any] = {
+            "name": name,
+            "func": func,
+            "coroutine": coroutine,
+            "return_direct": return_direct,
+            "response_format": response_format,
+            "extras": extras,
+        }
+        if infer_schema or args_schema is not None:
+            return StructuredTool.from_function(
+                **common,
+                description=text,
+                args_schema=schema,
+                infer_schema=infer_schema,
+                parse_docstring=parse_docstring,
+                error_on_invalid_docstring=error_on_invalid_docstring,
+            )
+        # Without a schema it is a function of one string.
+        text = text or source.__doc__
+        if text is None:
+            raise ValueError(
+                "Function must have either a docstring or description when infer_schema is False."
+            )
+        return Tool(**common, description=text)
+
+    if runnable is not None:
+        if not name_or_callable:
+            raise ValueError("Runnable without name for tool constructor")
+        if not isinstance(name_or_callable, str):
+            raise ValueError("Name must be a string for tool constructor")
+        return make(name_or_callable, runnable)
+    if isinstance(name_or_callable, str):
+        return lambda source: make(name_or_callable, source)
+    if name_or_callable is None:
+        return lambda source: make(_name_of(source), source)
+    if callable(name_or_callable) and hasattr(name_or_callable, "__name__"):
+        return make(name_or_callable.__name__, name_or_callable)
+    raise ValueError(
+        "The first argument must be a string or a callable with a __name__ for tool decorator. "
+        f"Got {type(name_or_callable)}"
+    )
+
+
+def _is_runnable(source: Any) -> bool:
+    return hasattr(source, "invoke") and hasattr(source, "get_input_jsonschema")
+
+
+def _name_of(source: Any) -> str:
+    return source.get_name() if _is_runnable(source) else source.__name__
+
+
+def _functions_of_runnable(runnable: Any) -> tuple[Any, Any, ArgsSchema]:
+    """A function and a coroutine function that invoke the runnable with their keywords."""
+    if runnable.get_input_jsonschema().get("type") != "object":
+        raise ValueError("Runnable must have an object schema.")
+
+    def invoke_wrapper(**kwargs: Any) -> Any:
+        return runnable.invoke(kwargs)
+
+    async def ainvoke_wrapper(**kwargs: Any) -> Any:
+        return await runnable.ainvoke(kwargs)
+
+    return invoke_wrapper, ainvoke_wrapper, runnable.get_input_schema()

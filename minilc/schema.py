@@ -1,0 +1,223 @@
+"""Layer 2: a signature becomes an args schema; injected arguments are marked and hidden.
+
+Mirrors langchain_core/tools/base.py, langchain_core/utils/{pydantic,function_calling}.py
+Leaves out pydantic.v1 models, the placeholder fields of positional-only parameters, parameters
+(not variadic) that are called `args` or `kwargs` being dropped.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic.fields import FieldInfo
+
+# Parameters that upstream fills with its callbacks: no schema ever shows them.
+FILTERED_ARGS = ("run_manager", "callbacks")
+
+
+class InjectedToolArg:
+    """Marks a parameter, `Annotated[T, InjectedToolArg]`, that the model does not fill."""
+
+
+class InjectedToolCallId(InjectedToolArg):
+    """Marks a parameter that gets the id of the tool call."""
+
+
+class _DirectlyInjectedToolArg:
+    """Base of types that are a mark themselves, such as ToolRuntime: no `Annotated` needed."""
+
+
+def _is_injected_arg_type(type_: Any, injected_type: type | None = None) -> bool:
+    """Whether an annotation carries the mark `injected_type`, by default any mark."""
+    if injected_type is None:
+        direct = get_origin(type_) or type_
+        if isinstance(direct, type) and issubclass(direct, _DirectlyInjectedToolArg):
+            return True
+        injected_type = InjectedToolArg
+    return any(
+        isinstance(arg, injected_type) or isinstance(arg, type) and issubclass(arg, injected_type)
+        for arg in get_args(type_)[1:]
+    )
+
+
+def create_schema_from_function(
+    model_name: str,
+    func: Callable[..., Any],
+    *,
+    filter_args: Sequence[str] | None = None,
+    parse_docstring: bool = False,
+    error_on_invalid_docstring: bool = False,
+    include_injected: bool = True,
+) -> type[BaseModel]:
+    """Build the model that validates the arguments of `func`.
+
+    Args:
+        filter_args: parameters to leave out; by default `FILTERED_ARGS` and a method's `self`.
+        include_injected: False for what a model sees, True for what the function needs.
+
+    Raises:
+        ValueError: `error_on_invalid_docstring`, and the docstring does not fit.
+    """
+    parameters = inspect.signature(func).parameters
+    hints = get_type_hints(func, include_extras=True)
+    description, arg_descriptions = _infer_arg_descriptions(
+        func, hints, parse_docstring, error_on_invalid_docstring
+    )
+    skipped = set(filter_args or FILTERED_ARGS)
+    if not filter_args and "." in func.__qualname__:
+        skipped |= {"self", "cls"} & set(list(parameters)[:1])
+    fields = {}
+    for name, parameter in parameters.items():
+        hidden = not include_injected and _is_injected_arg_type(parameter.annotation)
+        if name not in skipped and not hidden:
+            field = _field_of_parameter(parameter, hints.get(name, Any))
+            fields[name] = _plain_field(field, arg_descriptions.get(name))
+    return _build_model(model_name, fields, description)
+
+
+def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldInfo:
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return FieldInfo.from_annotated_attribute(tuple[annotation, ...], None)
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return FieldInfo.from_annotated_attribute(dict[str, annotation], None)
+    if parameter.default is parameter.empty:
+        return FieldInfo.from_annotation(annotation)
+    return FieldInfo.from_annotated_attribute(annotation, parameter.default)
+
+
+def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldInfo]:
+    """The field with its type, constraints, default and description: aliases and titles go."""
+    kwargs: dict[str, Any] = {"description": description or field.description}
+    if field.default_factory is not None:
+        kwargs["default_factory"] = field.default_factory
+    else:
+        kwargs["default"] = field.default
+    plain = FieldInfo(**kwargs)
+    plain.metadata = field.metadata
+    return field.annotation, plain
+
+
+def _build_model(name: str, fields: dict[str, Any], description: str) -> type[BaseModel]:
+    config = ConfigDict(arbitrary_types_allowed=True)
+    model: type[BaseModel] = create_model(name, __config__=config, **fields)
+    model.__doc__ = textwrap.dedent(description)
+    return model
+
+
+def _create_subset_model(
+    name: str, model: type[BaseModel], field_names: list[str], *, fn_description: str | None = None
+) -> type[BaseModel]:
+    """A model with some of the fields of another."""
+    fields = {field: _plain_field(model.model_fields[field], None) for field in field_names}
+    return _build_model(name, fields, fn_description or model.__doc__ or "")
+
+
+def get_all_basemodel_annotations(
+    cls: type[BaseModel], *, default_to_bound: bool = True
+) -> dict[str, Any]:
+    """The annotation of every field, marks included; a free type variable is its bound."""
+    annotations = {name: f.rebuild_annotation() for name, f in cls.model_fields.items()}
+    for name, type_ in annotations.items():
+        if default_to_bound and isinstance(type_, TypeVar):
+            annotations[name] = type_.__bound__ or Any
+    return annotations
+
+
+def _infer_arg_descriptions(
+    func: Callable[..., Any], hints: dict[str, Any], parse_docstring: bool, strict: bool
+) -> tuple[str, dict[str, str]]:
+    """What the docstring and `Annotated[..., "text"]` say of the function and its arguments."""
+    description = inspect.getdoc(func) or ""
+    arg_descriptions: dict[str, str] = {}
+    if parse_docstring:
+        description, arg_descriptions = _parse_google_docstring(
+            description, list(hints), error_on_invalid_docstring=strict
+        )
+        for name in arg_descriptions:
+            if name not in hints:
+                raise ValueError(f"Arg {name} in docstring not found in function signature.")
+    for name, hint in hints.items():
+        if name not in arg_descriptions and (text := _get_annotation_description(hint)):
+            arg_descriptions[name] = text
+    return description, arg_descriptions
+
+
+def _get_annotation_description(hint: Any) -> str | None:
+    if get_origin(hint) is Annotated:
+        for metadata in get_args(hint)[1:]:
+            if isinstance(metadata, str):
+                return metadata
+            if isinstance(metadata, FieldInfo) and metadata.description:
+                return metadata.description
+    return None
+
+
+def _parse_google_docstring(
+    docstring: str | None, args: list[str], *, error_on_invalid_docstring: bool = False
+) -> tuple[str, dict[str, str]]:
+    """Read a Google-style docstring: what stands before `Args:`, and each argument's text.
+
+    Raises:
+        ValueError: `error_on_invalid_docstring`, and there are arguments but no `Args:` block.
+    """
+    blocks = docstring.split("\n\n") if docstring else []
+    described = [a for a in args if a not in (*FILTERED_ARGS, "runtime", "return")]
+    no_args_block = not any(block.startswith("Args:") for block in blocks[1:])
+    if error_on_invalid_docstring and (not blocks or described and no_args_block):
+        raise ValueError("Found invalid Google-Style docstring.")
+    summary: list[str] = []
+    in_summary = True
+    for block in blocks:
+        if block.startswith("Args:"):
+            return " ".join(summary).strip(), _parse_args_block(block)
+        in_summary = in_summary and not block.startswith(("Returns:", "Example:"))
+        if in_summary:
+            summary.append(block)
+    return " ".join(summary).strip(), {}
+
+
+def _parse_args_block(block: str) -> dict[str, str]:
+    descriptions: dict[str, str] = {}
+    name: str | None = None
+    first_indent: int | None = None
+    for line in filter(str.strip, block.split("\n")[1:]):
+        indent = len(line) - len(line.lstrip())
+        if first_indent is None and ":" in line:
+            first_indent = indent
+        # A line that is indented deeper than the first argument goes on with the last one.
+        deeper = first_indent is not None and indent > first_indent
+        if ":" in line and not (name and deeper):
+            name, text = (part.strip() for part in line.split(":", maxsplit=1))
+            bare, _, type_ = name.partition(" ")
+            name = bare if type_.startswith("(") and type_.endswith(")") else name
+            descriptions[name] = text
+        elif name:
+            descriptions[name] += " " + line.strip()
+    return descriptions
+
+
+def _get_injected_args_keys_from_signature(func: Callable[..., Any]) -> frozenset[str]:
+    """The names of the parameters that carry a mark, string annotations resolved."""
+    hints = _get_type_hints(func)
+    parameters = inspect.signature(func).parameters
+    return frozenset(
+        name
+        for name, p in parameters.items()
+        if _is_injected_arg_type(hints.get(name, p.annotation))
+    )
+
+
+def _get_type_hints(func: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of `func`, resolved as far as they can be: one name at a time if need be."""
+    source: Any = inspect.unwrap(func)
+    while isinstance(source, functools.partial):
+        source = source.func
+    try:
+        return get_type_hints(source, include_extras=True)
+    except (NameError, TypeError):
+        return {}
