@@ -2,7 +2,7 @@
 
 Mirrors langchain_core/messages/{base,human,system,ai,tool,modifier,utils}.py
 Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded), content_blocks
-(the standard form of content), serialisation envelopes, `.text()` as a call.
+(the standard form of content), serialisation, `.text()` as a call, the parts of usage_metadata.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-# Pydantic's own dependency; before Python 3.12 it takes no TypedDict but this one.
+# Comes with pydantic, which takes no other TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 
 class BaseMessage(BaseModel):
-    """One entry of a conversation; `content` is text or a list of content blocks."""
+    """One entry of a conversation; `content` is text or a list of text and content blocks."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -36,38 +36,34 @@ class BaseMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """The text blocks of the content, joined; other blocks are skipped."""
-        if isinstance(self.content, str):
-            return self.content
-        texts = [b if isinstance(b, str) else _text_of_block(b) for b in self.content]
+        """The text of the content, joined; blocks of other types are skipped."""
+        blocks = [self.content] if isinstance(self.content, str) else self.content
+        texts = [b if isinstance(b, str) else b["text"] for b in blocks if _is_text(b)]
         return "".join(texts)
 
     def pretty_repr(self, html: bool = False) -> str:
-        """The message under a title line; `html` makes the title bold, for terminals."""
+        """The message under a title line; `html` makes the title bold, in a terminal."""
         title = f" {self.type.title()} Message "
-        left = "=" * ((80 - len(title)) // 2)
-        right = left + "=" * (len(title) % 2)
-        header = f"{left}\033[1m{title}\033[0m{right}" if html else f"{left}{title}{right}"
+        line = f"{title:=^80}"
+        if html:
+            line = line.replace(title, f"\033[1m{title}\033[0m")
         name = "" if self.name is None else f"\nName: {self.name}"
-        return f"{header}{name}\n\n{self.content}"
+        return f"{line}{name}\n\n{self.content}"
 
     def pretty_print(self) -> None:
-        """Print `pretty_repr`; this is the one place of the core that prints."""
+        """Print `pretty_repr`, with a bold title where Python is interactive."""
         print(self.pretty_repr(html=hasattr(sys, "ps2")))
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
-        # Fields that still have their default say nothing; empty dicts and lists are shown.
-        fields = type(self).model_fields
-        return [
-            (name, value)
-            for name, value in super().__repr_args__()
-            if name not in fields or value is not None and value != fields[name].get_default()
-        ]
+        # A field that still has its default says nothing; empty dicts and lists are shown.
+        args, fields = super().__repr_args__(), type(self).model_fields
+        return [(k, v) for k, v in args if k not in fields or v not in (None, fields[k].default)]
 
 
-def _text_of_block(block: dict[Any, Any]) -> str:
-    text = block.get("text")
-    return text if block.get("type") == "text" and isinstance(text, str) else ""
+def _is_text(block: str | dict[Any, Any]) -> bool:
+    return isinstance(block, str) or (
+        block.get("type") == "text" and isinstance(block.get("text"), str)
+    )
 
 
 class HumanMessage(BaseMessage):
@@ -92,7 +88,7 @@ class ToolCall(TypedDict):
 
 
 class InvalidToolCall(TypedDict):
-    """A request whose arguments could not be read; `args` is what the model wrote."""
+    """A request that could not be read; `args` is the text that the model wrote."""
 
     type: Literal["invalid_tool_call"]
     id: str | None
@@ -102,29 +98,15 @@ class InvalidToolCall(TypedDict):
 
 
 def tool_call(*, name: str, args: dict[str, Any], id: str | None) -> ToolCall:
-    """Create a ToolCall: a missing or unknown key is a TypeError."""
+    """Create a ToolCall; a missing or unknown key is a TypeError."""
     return ToolCall(name=name, args=args, id=id, type="tool_call")
 
 
 def invalid_tool_call(
-    *,
-    name: str | None = None,
-    args: str | None = None,
-    id: str | None = None,
-    error: str | None = None,
+    *, name: Any = None, args: Any = None, id: str | None = None, error: str | None = None
 ) -> InvalidToolCall:
-    """Create an InvalidToolCall: an unknown key is a TypeError."""
+    """Create an InvalidToolCall; an unknown key is a TypeError."""
     return InvalidToolCall(type="invalid_tool_call", id=id, name=name, args=args, error=error)
-
-
-class UsageMetadata(TypedDict):
-    """Token counts of one answer."""
-
-    input_tokens: int
-    output_tokens: int
-    total_tokens: int
-    input_token_details: NotRequired[dict[str, int]]
-    output_token_details: NotRequired[dict[str, int]]
 
 
 class AIMessage(BaseMessage):
@@ -133,7 +115,7 @@ class AIMessage(BaseMessage):
     type: Literal["ai"] = "ai"
     tool_calls: list[ToolCall] = Field(default_factory=list)
     invalid_tool_calls: list[InvalidToolCall] = Field(default_factory=list)
-    usage_metadata: UsageMetadata | None = None
+    usage_metadata: dict[str, Any] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -144,43 +126,33 @@ class AIMessage(BaseMessage):
             try:
                 calls, invalid = default_tool_parser(raw_calls)
             except (AttributeError, KeyError, TypeError):
-                # Not the shape that OpenAI sends: nothing to read, and the raw calls stay.
-                pass
+                pass  # Not what OpenAI sends: there is nothing to read, and the raw calls stay.
         if calls:
-            dropped = ("type", "extras")
-            values["tool_calls"] = [
-                tool_call(**{k: v for k, v in call.items() if k not in dropped}) for call in calls
-            ]
+            values["tool_calls"] = [tool_call(**_without(c, "type", "extras")) for c in calls]
         if invalid:
             values["invalid_tool_calls"] = [
-                invalid_tool_call(**{k: v for k, v in call.items() if k != "type"})
-                for call in invalid
+                invalid_tool_call(**_without(c, "type")) for c in invalid
             ]
         return values
 
     def pretty_repr(self, html: bool = False) -> str:
         """The message, then its tool calls with their arguments."""
         lines = [super().pretty_repr(html=html).strip()]
-        for title, calls in (
-            ("Tool Calls:", self.tool_calls),
-            ("Invalid Tool Calls:", self.invalid_tool_calls),
-        ):
-            if calls:
-                lines.append(title)
+        for title, calls in (("Tool", self.tool_calls), ("Invalid Tool", self.invalid_tool_calls)):
+            lines += [f"{title} Calls:"] if calls else []
             for call in calls:
-                lines.extend(_pretty_call(call))
+                args, error = call["args"] or {}, call.get("error")
+                lines += [f"  {call['name']} ({call['id']})", f" Call ID: {call['id']}"]
+                lines += [f"  Error: {error}", "  Args:"] if error else ["  Args:"]
+                if isinstance(args, dict):
+                    lines += [f"    {name}: {value}" for name, value in args.items()]
+                else:
+                    lines.append(f"    {args}")
         return "\n".join(lines).strip()
 
 
-def _pretty_call(call: Any) -> list[str]:
-    args = call["args"]
-    lines = [f"  {call['name']} ({call['id']})", f" Call ID: {call['id']}"]
-    if call.get("error"):
-        lines.append(f"  Error: {call['error']}")
-    lines.append("  Args:")
-    if isinstance(args, dict):
-        return lines + [f"    {name}: {value}" for name, value in args.items()]
-    return lines if args is None else [*lines, f"    {args}"]
+def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in mapping.items() if key not in keys}
 
 
 def default_tool_parser(
@@ -189,15 +161,13 @@ def default_tool_parser(
     """Read calls as OpenAI sends them: the arguments are a JSON string, which may be broken."""
     calls, invalid = [], []
     for raw in raw_tool_calls:
-        if "function" not in raw:
-            continue
-        name, arguments = raw["function"]["name"], raw["function"]["arguments"]
-        try:
-            args = json.loads(arguments) or {}
-        except json.JSONDecodeError:
-            invalid.append(invalid_tool_call(name=name, args=arguments, id=raw.get("id")))
-        else:
-            calls.append(tool_call(name=name or "", args=args, id=raw.get("id")))
+        if "function" in raw:
+            name, arguments = raw["function"]["name"], raw["function"]["arguments"]
+            try:
+                args = json.loads(arguments) or {}
+                calls.append(tool_call(name=name or "", args=args, id=raw.get("id")))
+            except json.JSONDecodeError:
+                invalid.append(invalid_tool_call(name=name, args=arguments, id=raw.get("id")))
     return calls, invalid
 
 
@@ -206,7 +176,7 @@ class ToolOutputMixin:
 
 
 class ToolMessage(BaseMessage, ToolOutputMixin):
-    """The result of one tool call, for the model; `artifact` is what the model does not see."""
+    """The answer to one tool call, for the model; `artifact` is what the model does not see."""
 
     type: Literal["tool"] = "tool"
     tool_call_id: str
@@ -218,19 +188,19 @@ class ToolMessage(BaseMessage, ToolOutputMixin):
     @model_validator(mode="before")
     @classmethod
     def coerce_args(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Make text of content, or of its parts, that is neither text nor blocks."""
-        content = values["content"]
+        """Make text of content, and of its parts, that is neither text nor blocks."""
+        content, tool_call_id = values["content"], values["tool_call_id"]
         if isinstance(content, list | tuple):
             values["content"] = [x if isinstance(x, str | dict) else str(x) for x in content]
         elif not isinstance(content, str):
             values["content"] = str(content)
-        if isinstance(values["tool_call_id"], UUID | int | float):
-            values["tool_call_id"] = str(values["tool_call_id"])
+        if isinstance(tool_call_id, UUID | int | float):
+            values["tool_call_id"] = str(tool_call_id)
         return values
 
 
 class RemoveMessage(BaseMessage):
-    """Takes the message with this id out of the history, where `add_messages` reduces it."""
+    """Takes the message that has this id out of the history, where `add_messages` reduces it."""
 
     type: Literal["remove"] = "remove"
 
@@ -240,17 +210,8 @@ class RemoveMessage(BaseMessage):
         super().__init__("", id=id, **kwargs)
 
 
-def _get_type(value: Any) -> str:
-    """The tag by which `AnyMessage` picks a class, of a message or of its dict."""
-    return value["type"] if isinstance(value, dict) else value.type
-
-
 AnyMessage = Annotated[
-    Annotated[AIMessage, Tag("ai")]
-    | Annotated[HumanMessage, Tag("human")]
-    | Annotated[SystemMessage, Tag("system")]
-    | Annotated[ToolMessage, Tag("tool")],
-    Discriminator(_get_type),
+    AIMessage | HumanMessage | SystemMessage | ToolMessage, Field(discriminator="type")
 ]
 
 
@@ -268,7 +229,7 @@ def _convert_to_message(message: Any) -> BaseMessage:
     if isinstance(message, BaseMessage):
         return message
     if isinstance(message, str):
-        return _create_message_from_message_type("human", message)
+        return HumanMessage(content=message)
     if isinstance(message, Sequence):
         if len(message) != 2:
             raise NotImplementedError("Message as a sequence must be (role string, template)")
@@ -277,7 +238,7 @@ def _convert_to_message(message: Any) -> BaseMessage:
         raise NotImplementedError(_coercion_failure(f"Unsupported message type: {type(message)}"))
     fields = dict(message)
     try:
-        role = fields.pop("role") if "role" in fields else fields.pop("type")
+        role = fields.pop("role" if "role" in fields else "type")
         content = fields.pop("content") or ""
     except KeyError as error:
         text = f"Message dict must contain 'role' and 'content' keys, got {message}"
@@ -286,29 +247,18 @@ def _convert_to_message(message: Any) -> BaseMessage:
 
 
 def _create_message_from_message_type(
-    message_type: str,
-    content: Any,
-    name: str | None = None,
-    tool_call_id: str | None = None,
-    tool_calls: list[dict[str, Any]] | None = None,
-    id: str | None = None,
-    **additional_kwargs: Any,
+    message_type: str, content: Any, **fields: Any
 ) -> BaseMessage:
-    given: dict[str, Any] = {"name": name, "tool_call_id": tool_call_id, "id": id}
-    kwargs = {key: value for key, value in given.items() if value is not None}
-    if tool_calls is not None:
-        kwargs["tool_calls"] = [_from_openai_call(call) for call in tool_calls]
-    if response_metadata := additional_kwargs.pop("response_metadata", None):
-        kwargs["response_metadata"] = response_metadata
-    if message_type == "tool":
-        # These two are fields of ToolMessage; what else is left describes the message.
-        for key in ("artifact", "status"):
-            if (value := additional_kwargs.pop(key, None)) is not None:
-                kwargs[key] = value
+    """A message of that role; what is no field of a message goes to its additional_kwargs."""
+    known = ["name", "tool_call_id", "tool_calls", "id", "response_metadata"]
+    known += ["artifact", "status"] if message_type == "tool" else []
+    kwargs = {key: fields.pop(key) for key in known if fields.get(key) is not None}
+    if "tool_calls" in kwargs:
+        kwargs["tool_calls"] = [_from_openai_call(call) for call in kwargs["tool_calls"]]
     if message_type == "developer":
-        additional_kwargs["__openai_role__"] = "developer"
-    additional_kwargs.update(additional_kwargs.pop("additional_kwargs", {}))
-    kwargs["additional_kwargs"] = additional_kwargs
+        fields["__openai_role__"] = "developer"
+    kwargs["additional_kwargs"] = _without(fields, "additional_kwargs", *known)
+    kwargs["additional_kwargs"] |= fields.get("additional_kwargs", {})
     match message_type:
         case "human" | "user":
             return HumanMessage(content=content, **kwargs)
@@ -320,25 +270,21 @@ def _create_message_from_message_type(
             return ToolMessage(content=content, **kwargs)
         case "remove":
             return RemoveMessage(**kwargs)
-    text = (
-        f"Unexpected message type: '{message_type}'. Use one of 'human', 'user', 'ai', "
-        "'assistant', 'function', 'tool', 'system', or 'developer'."
-    )
+    roles = "'human', 'user', 'ai', 'assistant', 'function', 'tool', 'system', or 'developer'"
+    text = f"Unexpected message type: '{message_type}'. Use one of {roles}."
     raise ValueError(_coercion_failure(text))
 
 
 def _from_openai_call(call: dict[str, Any]) -> dict[str, Any]:
-    """A tool call as OpenAI writes it, `{"function": {"name", "arguments"}}`, as a ToolCall."""
+    """A ToolCall of a call as OpenAI writes it: `{"id", "function": {"name", "arguments"}}`."""
     if "function" not in call:
         return call
     args = call["function"]["arguments"]
-    if isinstance(args, str):
-        args = json.loads(args, strict=False)
-    name, id_ = call["function"]["name"], call["id"]
-    return {"name": name, "args": args, "id": id_, "type": "tool_call"}
+    args = json.loads(args, strict=False) if isinstance(args, str) else args
+    return {"name": call["function"]["name"], "args": args, "id": call["id"]}
 
 
 def _coercion_failure(text: str) -> str:
-    """The text with the page that upstream's message points to."""
+    """The text, with the page that upstream's error points to."""
     page = "https://docs.langchain.com/oss/python/langchain/errors/MESSAGE_COERCION_FAILURE"
     return f"{text}\nFor troubleshooting, visit: {page} "
