@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
+from minilc.function_calling import convert_to_openai_tool
 from minilc.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 
 
@@ -273,8 +274,6 @@ class ScriptedChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> _ChatModelBinding:
         """Bind `tools` in OpenAI's format; `tool_choice` is kept as it was given."""
-        from minilc.function_calling import convert_to_openai_tool
-
         if tool_choice is not None:
             kwargs["tool_choice"] = tool_choice
         formatted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
