@@ -13,6 +13,9 @@ A case is a function of one argument `lc`, the world. It may be `async def`, may
 (messages, schemas, tools, lists of them; see `twin.plain` for how values are read) and may raise:
 an error is an outcome like any other, compared by type and whole message. A generator is run to its
 end. Whatever a case needs it makes inside, so that no run sees another's leftovers.
+
+A module of cases does without `from __future__ import annotations`: where a signature names `lc`,
+as in `Annotated[str, lc.InjectedState("user")]`, the annotation must be a value and not a text.
 """
 
 from __future__ import annotations
