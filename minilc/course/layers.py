@@ -29,7 +29,7 @@ class Layer:
     module: str
     title: str
     question: str
-    mirrors: Mapping[str, str] = field(repr=False)
+    mirrors: Mapping[str, str] = field(repr=False, hash=False)
     article_a: tuple[str, ...] = ()
     article_b: tuple[str, ...] = ()
 

@@ -335,18 +335,22 @@ def _flat(value: Any, path: Path, mark: Path | None) -> str:
 def _broken(value: Any, path: Path, mark: Path | None, width: int) -> str:
     opening, closing, parts = _parts(value)
     if isinstance(value, str):
-        lines = [
-            repr(line[start : start + width])
-            for line in value.splitlines(keepends=True)
-            for start in range(0, len(line), width)
-        ]
-        return "({})".format("\n ".join(lines)) if len(lines) > 1 else opening
+        pieces = _pieces(value, width)
+        return "({})".format("\n ".join(pieces)) if len(pieces) > 1 else opening
     if not parts:
         return opening + closing
     room = max(width - 2, 20)
     shown = [f"{label}{_pretty(item, (*path, step), mark, room)}," for label, step, item in parts]
     indented = "\n".join(shown).replace("\n", "\n  ")
     return f"{opening}\n  {indented}\n{closing}"
+
+
+def _pieces(text: str, width: int) -> list[str]:
+    """A text as literals of one line each: broken after its lines, else between words."""
+    upto = f".{{1,{width}}}"
+    pattern = rf"{upto}\Z|{upto}(?<=\s)|{upto}"
+    lines = text.splitlines(keepends=True)
+    return [repr(piece) for line in lines for piece in re.findall(pattern, line, re.DOTALL)]
 
 
 def _parts(value: Any) -> tuple[str, str, list[tuple[str, str, Any]]]:

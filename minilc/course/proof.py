@@ -80,19 +80,21 @@ def proven(result: Twin) -> bool:
 def _print(results: list[tuple[Step, Twin]], screen: Any) -> None:
     from rich.text import Text
 
-    shown = table("layer", "what went in", "what came out", "", "seconds", numbers=1)
+    wide = screen.width >= 100
+    columns = ("what went in", "what came out") if wide else ("what went in -> what came out",)
+    shown = table("layer", *columns, "", "seconds", numbers=1)
     for taken, result in results:
         row = layer(taken.layer)
         value = result.minilc.result
         out = value if taken.comes_out is None or result.minilc.raised else taken.comes_out(value)
+        sides = [taken.goes_in, out if isinstance(out, str) else repr(out)]
         shown.add_row(
             f"{row.number:>2} {row.module}",
-            Text(taken.goes_in),
-            Text(out if isinstance(out, str) else repr(out)),
+            *(map(Text, sides) if wide else [Text("\n-> ".join(sides))]),
             Text(result.verdict.lower(), style="green" if proven(result) else "bold red"),
             f"{result.minilc.seconds + result.langchain.seconds:.3f}",
         )
-    screen.print(f"{QUESTION}  The same question in minilc and in LangChain, layer by layer.")
+    screen.print(f"{QUESTION}  One question, in minilc and in LangChain, layer by layer")
     screen.print(shown)
     for _, result in results:
         if not proven(result):

@@ -31,7 +31,7 @@ def console(file: IO[str] | None = None) -> Console:
 
 
 def table(*columns: str, numbers: int = 0, title: str | None = None) -> Any:
-    """A table in the style of all commands; its last `numbers` columns are numbers."""
+    """A table in the style of all commands: names first, its last `numbers` columns are numbers."""
     from rich import box
     from rich.table import Table
 
@@ -40,7 +40,7 @@ def table(*columns: str, numbers: int = 0, title: str | None = None) -> Any:
         if index >= len(columns) - numbers:
             made.add_column(column, justify="right", no_wrap=True)
         else:
-            made.add_column(column, overflow="fold")
+            made.add_column(column, overflow="fold", no_wrap=index == 0)
     return made
 
 

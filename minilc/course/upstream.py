@@ -271,7 +271,8 @@ def _search(name: str) -> list[Place]:
 def _near(name: str) -> str:
     last = name.rpartition(".")[2]
     known = {match for _, path in _modules() for match in DEFINED.findall(_read(path))}
-    return _nearby(difflib.get_close_matches(last, sorted(known), n=5, cutoff=0.7))
+    close = difflib.get_close_matches(last, sorted(known - {last}), n=5, cutoff=0.7)
+    return _nearby(close)
 
 
 def _nearby(names: list[str]) -> str:
