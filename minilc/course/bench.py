@@ -24,7 +24,7 @@ from typing import Any
 from pydantic import BaseModel, validate_call
 
 from minilc.course.plain import Reader
-from minilc.course.terminal import console, survive_any_code_page, table
+from minilc.course.terminal import console, progress, survive_any_code_page, table
 from minilc.course.worlds import LANGCHAIN, MINILC, World
 
 
@@ -273,6 +273,9 @@ def _import() -> Iterator[Row]:
     yield Row("modules loaded by import minilc", modules, 280)
 
 
+ROWS = 14  # for the progress bar
+
+
 def measure() -> Iterator[Row]:
     """Every row, one after the other."""
     yield compare("tool.invoke", _invoke(get_weather, WEATHER), 0.03, repeat=(300, 20))
@@ -294,22 +297,26 @@ def measure() -> Iterator[Row]:
     yield from _import()
 
 
-def main(argv: list[str] | None = None) -> int:
+def add_parser(subparsers: Any) -> None:
+    """Add `minilc bench`."""
+    parser = subparsers.add_parser("bench", help="measure minilc beside LangChain")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace | None = None) -> int:
     """Print the table. Exit status 1 if a figure is above its ceiling."""
-    argparse.ArgumentParser(prog="python -m minilc.course.bench", description=__doc__).parse_args(
-        argv
-    )
-    survive_any_code_page()
     screen = console()
     shown = table("what", "how", "measured", "ceiling", numbers=2)
     above = 0
-    for row in measure():
-        above += not row.within
-        mark = "" if row.within else " above"
-        shown.add_row(row.name, row.detail, f"{row.value:.3g}", f"{row.ceiling:g}{mark}")
+    with progress(screen) as bar:
+        for row in bar.track(measure(), total=ROWS, description="measuring"):
+            above += not row.within
+            mark = "" if row.within else " (above)"
+            shown.add_row(row.name, row.detail, f"{row.value:.3g}", f"{row.ceiling:g}{mark}")
     screen.print(shown)
     return 1 if above else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    survive_any_code_page()
+    sys.exit(run())
