@@ -60,15 +60,15 @@ var_child_runnable_config: ContextVar[RunnableConfig | None] = ContextVar(
 
 def ensure_config(config: RunnableConfig | None = None) -> RunnableConfig:
     """A new config: the defaults, over them the running config, over that the given one."""
-    ensured: dict[str, Any] = {"tags": [], "metadata": {}, "callbacks": None}
-    ensured |= {"recursion_limit": 25, "configurable": {}}
+    whole: Any = {"tags": [], "metadata": {}, "callbacks": None, "configurable": {}}
+    whole["recursion_limit"] = 25
     for given in (var_child_runnable_config.get(), config):
-        for key, value in (given or {}).items():
+        for key, value in given.items() if given else ():
             if value is not None and key in RunnableConfig.__annotations__:
-                ensured[key] = value.copy() if isinstance(value, dict | list) else value
+                whole[key] = value.copy() if isinstance(value, dict | list) else value
             elif value is not None:
-                ensured["configurable"][key] = value
-    return RunnableConfig(**ensured)  # type: ignore[typeddict-item]  # built key by key
+                whole["configurable"][key] = value
+    return whole
 
 
 class ToolException(Exception):
@@ -115,8 +115,9 @@ class BaseTool(BaseModel, ABC):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name in ("name", "description", "args_schema"):
-            self.__dict__.pop("tool_call_schema", None)
+        # What was computed from the fields may not hold any more.
+        for memo in self.__dict__.keys() - type(self).model_fields.keys():
+            del self.__dict__[memo]
 
     @property
     def args(self) -> dict[str, Any]:
@@ -146,11 +147,11 @@ class BaseTool(BaseModel, ABC):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Run on arguments, on a string, or on a ToolCall, which a ToolMessage answers."""
-        return self.run(**_prep_run_args(input, config))
+        return self.run(*_prep_run_args(input, config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """`invoke`, awaited."""
-        return await self.arun(**_prep_run_args(input, config))
+        return await self.arun(*_prep_run_args(input, config))
 
     def run(
         self, tool_input: Any, config: RunnableConfig | None = None, tool_call_id: str | None = None
@@ -192,7 +193,8 @@ class BaseTool(BaseModel, ABC):
 
     def _recover(self, error: ValidationError | ToolException) -> Any:
         """The content that stands for an error, if the tool's settings handle its kind."""
-        flag, text = self.handle_validation_error, "Tool input validation error"
+        flag: Any = self.handle_validation_error
+        text = "Tool input validation error"
         if isinstance(error, ToolException):
             flag, text = self.handle_tool_error, (*error.args, "Tool execution error")[0]
         if not flag:
@@ -227,14 +229,13 @@ class BaseTool(BaseModel, ABC):
         return keys or _get_injected_args_keys_from_signature(self._arun)
 
     @functools.cached_property
-    def _tool_call_id_keys(self) -> list[str]:
-        types = get_all_basemodel_annotations(self.get_input_schema())
-        return [key for key, v in types.items() if _is_injected_arg_type(v, InjectedToolCallId)]
+    def _schema_plan(self) -> _SchemaPlan | None:
+        return _SchemaPlan(self.args_schema) if _is_model(self.args_schema) else None
 
     def _to_args_and_kwargs(
         self, tool_input: Any, tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        if _is_model(self.args_schema) and not self.args_schema.model_fields:
+        if self._schema_plan and not self._schema_plan.names:
             return (), {}
         parsed = self._parse_input(tool_input, tool_call_id)
         if isinstance(parsed, str):
@@ -245,23 +246,23 @@ class BaseTool(BaseModel, ABC):
 
     def _parse_input(self, tool_input: Any, tool_call_id: str | None) -> Any:
         """Validate the input against `args_schema`; a string stays as it is."""
-        schema = self.args_schema
-        if isinstance(schema, dict) and isinstance(tool_input, str):
-            raise ValueError(
-                "String tool inputs are not allowed when using tools with JSON schema args_schema."
-            )
-        if schema is None or isinstance(schema, dict):
+        plan = self._schema_plan
+        if plan is None:
+            if isinstance(tool_input, str) and self.args_schema is not None:
+                text = "String tool inputs are not allowed when using tools with JSON schema"
+                raise ValueError(f"{text} args_schema.")
             return tool_input
         if isinstance(tool_input, str):
-            schema.model_validate({next(iter(schema.model_fields)): tool_input})
+            plan.validate({plan.names[0]: tool_input})
             return tool_input
-        for key in self._tool_call_id_keys:
+        for key in plan.tool_call_ids:
             tool_input = {**tool_input, key: _required_id(tool_call_id)}
-        result = schema.model_validate(tool_input)
-        validated = {**result.__dict__, **(result.model_extra or {})}
-        for key in ("args", "kwargs"):
-            # They stand for `*args` and `**kwargs`: no arguments unless the model fills them.
-            if key in validated and key not in result.model_fields_set:
+        result = plan.validate(tool_input)
+        validated = dict(result.__dict__)
+        if result.__pydantic_extra__:
+            validated |= result.__pydantic_extra__
+        for key in plan.variadic:
+            if key not in result.model_fields_set:
                 del validated[key]
         for key in self._injected_args_keys:
             if key in tool_input:
@@ -269,6 +270,21 @@ class BaseTool(BaseModel, ABC):
             elif key == "tool_call_id":
                 validated[key] = _required_id(tool_call_id)
         return validated
+
+
+class _SchemaPlan:
+    """What every call needs to know of an args schema, looked up once."""
+
+    def __init__(self, schema: Any) -> None:
+        types = get_all_basemodel_annotations(schema)
+        self.names = list(types)
+        self.tool_call_ids = [
+            k for k, v in types.items() if _is_injected_arg_type(v, InjectedToolCallId)
+        ]
+        # They stand for `*args` and `**kwargs`: no arguments unless the model fills them.
+        self.variadic = [name for name in ("args", "kwargs") if name in types]
+        # `model_validate` does the same, and looks at its options each time.
+        self.validate = schema.__pydantic_validator__.validate_python
 
 
 def _run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -280,12 +296,13 @@ def _run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
     raise RuntimeError("a sync call has awaited something")
 
 
-def _prep_run_args(value: Any, config: RunnableConfig | None) -> dict[str, Any]:
+def _prep_run_args(
+    value: Any, config: RunnableConfig | None
+) -> tuple[Any, RunnableConfig, str | None]:
     """The arguments of `run`; only `"type": "tool_call"` makes a ToolCall of a dict."""
-    config, tool_call_id = ensure_config(config), None
     if isinstance(value, dict) and value.get("type") == "tool_call":
-        value, tool_call_id = value["args"].copy(), value["id"]
-    return {"tool_input": value, "config": config, "tool_call_id": tool_call_id}
+        return value["args"].copy(), ensure_config(config), value["id"]
+    return value, ensure_config(config), None
 
 
 def _required_id(tool_call_id: str | None) -> str:
@@ -311,9 +328,11 @@ def _format_output(
     content: Any, artifact: Any, tool_call_id: str | None, name: str, status: str
 ) -> Any:
     """Wrap the content in a ToolMessage, if there is a call to answer and it is none yet."""
-    outputs = content if isinstance(content, list) and content else [content]
-    if tool_call_id is None or all(isinstance(item, ToolOutputMixin) for item in outputs):
+    if tool_call_id is None or isinstance(content, ToolOutputMixin):
         return content
+    if isinstance(content, list) and content:
+        if all(isinstance(item, ToolOutputMixin) for item in content):
+            return content
     if not isinstance(content, str):
         blocks = isinstance(content, Sequence) and all(map(_is_message_content_block, content))
         content = list(content) if blocks else _stringify(content)
@@ -355,15 +374,16 @@ class _FunctionTool(BaseTool):
         if self.func is None:
             kind = "Tool" if isinstance(self, Tool) else "StructuredTool"
             raise NotImplementedError(f"{kind} does not support sync invocation.")
-        return self.func(*args, **kwargs, **self._config_for(config))
+        if self._func_config_param:
+            kwargs[self._func_config_param] = config
+        return self.func(*args, **kwargs)
 
     async def _arun(self, *args: Any, config: RunnableConfig, **kwargs: Any) -> Any:
         if self.coroutine is None:
             return await super()._arun(*args, config=config, **kwargs)
-        return await self.coroutine(*args, **kwargs, **self._config_for(config))
-
-    def _config_for(self, config: RunnableConfig) -> dict[str, Any]:
-        return {self._func_config_param: config} if self._func_config_param else {}
+        if self._func_config_param:
+            kwargs[self._func_config_param] = config
+        return await self.coroutine(*args, **kwargs)
 
     @functools.cached_property
     def _func_config_param(self) -> str | None:
