@@ -1,0 +1,125 @@
+"""A run of a graph, recorded in either world: which nodes ran in which step, and the messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+START, END = "__start__", "__end__"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge of a drawable graph, in either world."""
+
+    source: str
+    target: str
+    conditional: bool = False
+    label: str = ""
+
+
+@dataclass
+class Run:
+    """What one run of a graph did.
+
+    Args:
+        steps: for each super-step the nodes that ran, a node as often as it ran.
+        messages: the history at the end, if the state has one.
+        state: the state at the end.
+        paused: whether an interrupt stopped it.
+    """
+
+    steps: list[list[str]] = field(default_factory=list)
+    messages: list[Any] = field(default_factory=list)
+    state: Any = None
+    paused: bool = False
+
+    def __repr__(self) -> str:
+        route = " -> ".join("+".join(step) for step in self.steps)
+        return f"Run({route}, {len(self.messages)} messages{', paused' if self.paused else ''})"
+
+
+def record(graph: Any, input: Any, config: Any = None, **options: Any) -> Run:
+    """Run a compiled graph or agent once and keep its route and its messages.
+
+    Args:
+        graph: minilc's or LangGraph's.
+        input: what its `invoke` takes.
+        config: as for `invoke`.
+        **options: what else its `stream` takes, such as `context`.
+    """
+    run = Run()
+    step: list[str] = []
+    modes = ["updates", "values"]
+    for mode, chunk in graph.stream(input, config, stream_mode=modes, **options):
+        if mode == "updates":
+            run.paused = run.paused or "__interrupt__" in chunk
+            step += [name for name in chunk if name != "__interrupt__"]
+            continue
+        # The values come at the end of a step, and once before the first.
+        run.state = chunk
+        if step:
+            run.steps.append(step)
+            step = []
+    if step:
+        run.steps.append(step)
+    run.messages = messages_of(run.state)
+    return run
+
+
+def messages_of(source: Any) -> list[Any]:
+    """The messages of a run, a state, or a list of them.
+
+    Raises:
+        TypeError: something else.
+    """
+    if isinstance(source, Run):
+        return source.messages
+    if isinstance(source, Mapping):
+        return list(source.get("messages") or [])
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return list(source)
+    if hasattr(source, "messages"):
+        return list(source.messages)
+    if source is None:
+        return []
+    raise TypeError(f"expected messages, a state or a run, got {source!r}")
+
+
+def steps_of(taken: Any, nodes: Iterable[str]) -> list[list[str]]:
+    """The steps of a route given as a run, as names, as steps of names, or as messages.
+
+    Messages tell the route of an agent: an answer of the model is a step of its model node, the
+    tools' answers after it one step of its tools node.
+
+    Raises:
+        ValueError: a name that is no node.
+    """
+    known = set(nodes)
+    if isinstance(taken, Run):
+        steps = taken.steps
+    elif all(isinstance(one, str) for one in taken) and not isinstance(taken, Mapping):
+        steps = [[name] for name in taken]
+    elif not isinstance(taken, Mapping) and all(isinstance(one, list | tuple) for one in taken):
+        steps = [list(step) for step in taken]
+    else:
+        steps = _steps_of_messages(messages_of(taken), known)
+    steps = [[name for name in step if name not in (START, END)] for step in steps]
+    unknown = sorted({name for step in steps for name in step} - known)
+    if unknown:
+        raise ValueError(f"the route goes through {unknown!r}; the graph has {sorted(known)!r}")
+    return [step for step in steps if step]
+
+
+def _steps_of_messages(messages: Iterable[Any], known: set[str]) -> list[list[str]]:
+    model = next((name for name in ("model", "agent", "chatbot") if name in known), "model")
+    steps: list[list[str]] = []
+    for message in messages:
+        if message.type == "ai":
+            steps.append([model])
+        elif message.type == "tool" and steps and steps[-1][0] == "tools":
+            steps[-1].append("tools")
+        elif message.type == "tool":
+            steps.append(["tools"])
+    return steps
