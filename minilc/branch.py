@@ -2,34 +2,27 @@
 
 Mirrors langgraph/graph/_branch.py, langgraph/types.py, langgraph/errors.py, langgraph/runtime.py
 Leaves out timeouts of a `Send`, a response schema for `interrupt`, `Overwrite`, draining a run,
-what only a server fills in (`Runtime` has the fields), the trace of a branch.
+dicts as nodes, generators as nodes, what only a server fills in (`Runtime` has the fields).
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Hashable, Sequence
+import asyncio
+import typing
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
-from inspect import signature
-from typing import (
-    Any,
-    ClassVar,
-    Generic,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
-from uuid import uuid4
+from functools import partial
+from inspect import iscoroutinefunction, isfunction, ismethod, signature
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
+from uuid import UUID, uuid4, uuid5
 
 from minilc.base import RunnableConfig, var_child_runnable_config
 from minilc.messages import ToolOutputMixin
 
 START = "__start__"
 END = "__end__"
-INTERRUPT = "__interrupt__"
 
 # Where the config of a running task keeps what the graph hands to its node.
 CONF: Literal["configurable"] = "configurable"
@@ -58,19 +51,11 @@ class GraphBubbleUp(Exception):
 
 
 class GraphInterrupt(GraphBubbleUp):
-    """A node waits for an answer from outside. The outermost graph turns it into a result."""
-
-    def __init__(self, interrupts: Sequence[Interrupt] = ()) -> None:
-        super().__init__(interrupts)
+    """A node waits for answers to the interrupts in `args[0]`. The outermost graph returns them."""
 
 
 class ParentCommand(GraphBubbleUp):
-    """A `Command` on its way to the graph around this one."""
-
-    args: tuple[Command[Any]]
-
-    def __init__(self, command: Command[Any]) -> None:
-        super().__init__(command)
+    """The `Command` in `args[0]` is on its way to the graph around this one."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -103,10 +88,6 @@ class Command(ToolOutputMixin, Generic[N]):
         values = ((f.name, getattr(self, f.name)) for f in fields(self))
         return f"Command({', '.join(f'{name}={value!r}' for name, value in values if value)})"
 
-    def goto_targets(self) -> Sequence[str | Send]:
-        """`goto` as a sequence, whichever way it was written."""
-        return [self.goto] if isinstance(self.goto, str | Send) else self.goto
-
 
 @dataclass(slots=True)
 class Interrupt:
@@ -118,39 +99,36 @@ class Interrupt:
 
 @dataclass(slots=True)
 class PregelScratchpad:
-    """The answers a task has got so far; each `interrupt` of the task takes the next one.
-
-    Args:
-        resume: answers of earlier runs of the same task, in the order of its interrupts.
-        get_null_resume: gives this run's answer to the first who asks, then None.
-    """
+    """The answers that a task has got so far: each `interrupt` of its node takes the next one."""
 
     resume: list[Any] = field(default_factory=list)
+    task_id: UUID = field(default_factory=uuid4)
+    # Gives the answer that came without an id to the first who asks for it, to others None.
     get_null_resume: Callable[[], Any] = lambda: None
-    interrupt_id: str = field(default_factory=lambda: uuid4().hex)
-    # `next` on a count is atomic: tools of one node may interrupt in several threads.
-    interrupt_counter: Callable[[], int] = field(default_factory=lambda: itertools.count().__next__)
+    # Counting this way is atomic: tools of one node may interrupt in several threads.
+    interrupt_counter: Callable[[], int] = lambda: 0
 
 
 def interrupt(value: Any) -> Any:
-    """Stop the graph to ask `value`; when it is resumed, return the answer.
+    """Stop the graph to ask `value`; once it is resumed, return the answer.
 
-    The node starts again from its beginning then, so what precedes the call happens twice.
+    The node starts again from its beginning then: what precedes the call happens twice.
 
     Raises:
         GraphInterrupt: there is no answer yet.
     """
     scratchpad: PregelScratchpad = get_config()[CONF][CONFIG_KEY_SCRATCHPAD]
     index = scratchpad.interrupt_counter()
-    # 1. Answered in an earlier run of this task.
+    # 1. Answered before, by its id or in an earlier run of this node.
     if index < len(scratchpad.resume):
         return scratchpad.resume[index]
-    # 2. This run brings the answer.
+    # 2. The next answer that nobody else took.
     if (answer := scratchpad.get_null_resume()) is not None:
         scratchpad.resume.append(answer)
         return answer
-    # 3. Nobody has answered: ask.
-    raise GraphInterrupt((Interrupt(value, scratchpad.interrupt_id),))
+    # 3. Ask. The id stays the same until there is an answer, however often the node runs.
+    interrupt_id = uuid5(scratchpad.task_id, str(len(scratchpad.resume))).hex
+    raise GraphInterrupt((Interrupt(value, interrupt_id),))
 
 
 @dataclass(kw_only=True, slots=True, frozen=True)
@@ -160,7 +138,6 @@ class Runtime(Generic[ContextT]):
     context: ContextT = None  # type: ignore[assignment]  # upstream's default as well
     store: Any = None
     stream_writer: Callable[[Any], None] = lambda _: None
-    previous: Any = None
     execution_info: Any = None
     server_info: Any = None
 
@@ -170,7 +147,7 @@ class Runtime(Generic[ContextT]):
 
 
 def get_config() -> RunnableConfig:
-    """The config of the task that is running."""
+    """The config of the task that runs here."""
     if config := var_child_runnable_config.get():
         return config
     raise RuntimeError("Called get_config outside of a runnable context")
@@ -181,44 +158,104 @@ def get_stream_writer() -> Callable[[Any], None]:
     return get_config()[CONF][CONFIG_KEY_RUNTIME].stream_writer
 
 
-class BranchSpec(NamedTuple):
-    """A conditional edge: `path` chooses, `ends` turns its choice into nodes' names."""
+class RunnableCallable:
+    """What a node or a path does, called in one way whatever it is.
 
-    path: Any
+    Args:
+        action: a function of the state and any of config, runtime, writer and store; or an object
+            with `invoke` and `ainvoke`.
+
+    Raises:
+        TypeError: it is neither.
+    """
+
+    def __init__(self, action: Any, name: str | None = None) -> None:
+        self.action, self.is_runnable = action, hasattr(action, "invoke")
+        if not (self.is_runnable or callable(action)):
+            raise TypeError(
+                "Expected a Runnable, callable or dict."
+                f"Instead got an unsupported type: {type(action)}"
+            )
+        self.name = name or getattr(action, "name" if self.is_runnable else "__name__", None)
+        self.is_async = iscoroutinefunction(action) or (
+            not self.is_runnable and iscoroutinefunction(action.__call__)
+        )
+        parameters = () if self.is_runnable else signature(action).parameters
+        self.injected = [p for p in ("config", "runtime", "writer", "store") if p in parameters]
+
+    def invoke(self, input: Any, config: RunnableConfig) -> Any:
+        if self.is_async:
+            raise TypeError(
+                f'No synchronous function provided to "{self.name}".\nEither initialize with a '
+                "synchronous function or invoke via the async API (ainvoke, astream, etc.)"
+            )
+        return self._call(input, config)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig) -> Any:
+        if self.is_runnable:
+            return await self.action.ainvoke(input, config)
+        if self.is_async:
+            return await self._call(input, config)
+        # A thread of its own: the loop's pool has few, and nodes beyond them would wait.
+        pool = ThreadPoolExecutor(1)
+        run = partial(copy_context().run, self._call, input, config)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, run)
+        finally:
+            pool.shutdown(wait=False)
+
+    def _call(self, input: Any, config: RunnableConfig) -> Any:
+        if self.is_runnable:
+            return self.action.invoke(input, config)
+        runtime = config[CONF][CONFIG_KEY_RUNTIME]
+        known = {"config": config, "runtime": runtime, "writer": runtime.stream_writer}
+        known["store"] = runtime.store
+        return self.action(input, **{name: known[name] for name in self.injected})
+
+
+class BranchSpec(NamedTuple):
+    """A conditional edge: `path` chooses, `ends` turns its choice into names of nodes."""
+
+    path: RunnableCallable
     ends: dict[Hashable, str] | None
-    input_schema: type[Any] | None = None
+    input_schema: Any = None
 
     @classmethod
-    def from_path(cls, path: Any, path_map: dict[Hashable, str] | list[str] | None) -> BranchSpec:
-        """Take the ends from `path_map`, or from a `Literal` that the path's return type is."""
-        hints = get_type_hints(path) if hasattr(path, "__annotations__") else {}
-        if path_map is None and get_origin(hints.get("return")) is Literal:
-            path_map = list(get_args(hints["return"]))
+    def from_path(
+        cls, path: RunnableCallable, path_map: dict[Hashable, str] | list[str] | None
+    ) -> BranchSpec:
+        """Take the ends from `path_map`, or from the `Literal` that the path says it returns."""
+        input_schema, returns = read_signature(path.action)
+        if path_map is None and get_origin(returns) is Literal:
+            path_map = list(get_args(returns))
         if isinstance(path_map, list):
             path_map = {name: name for name in path_map}
-        return cls(path, path_map, infer_input_schema(path, hints))
+        return cls(path, path_map, input_schema)
 
     def _finish(self, result: Any) -> list[str | Send]:
         """The destinations that the path's result stands for.
 
         Raises:
-            KeyError: the result is not in the path map.
-            ValueError: the result names no node.
-            InvalidUpdateError: a `Send` to `END`.
+            KeyError: the path map does not have it.
+            ValueError: it names no node.
+            InvalidUpdateError: it is a `Send` to `END`.
         """
         results = result if isinstance(result, list | tuple) else [result]
-        destinations = [
-            self.ends[r] if self.ends and not isinstance(r, Send) else r for r in results
-        ]
-        if any(destination is None or destination == START for destination in destinations):
+        if self.ends:
+            results = [r if isinstance(r, Send) else self.ends[r] for r in results]
+        if any(r is None or r == START for r in results):
             raise ValueError("Branch did not return a valid destination")
-        if any(isinstance(d, Send) and d.node == END for d in destinations):
+        if any(isinstance(r, Send) and r.node == END for r in results):
             raise InvalidUpdateError("Cannot send a packet to the END node")
-        return destinations
+        return list(results)
 
 
-def infer_input_schema(function: Any, hints: dict[str, Any]) -> type[Any] | None:
-    """The class that annotates the function's first parameter, if it has fields of its own."""
-    first = next(iter(signature(function).parameters), None) if hints else None
-    hint = hints.get(first) if first else None
-    return hint if isinstance(hint, type) and get_type_hints(hint) else None
+def read_signature(action: Any) -> tuple[Any, Any]:
+    """What annotations say: the class of the first parameter if it has fields, and the return."""
+    function = action if isfunction(action) or ismethod(action) else getattr(action, "__call__", 0)  # noqa: B004
+    if not (isfunction(function) or ismethod(function)):
+        return None, None
+    hints = typing.get_type_hints(function)
+    first = hints.get(next(iter(signature(function).parameters), ""))
+    has_fields = isinstance(first, type) and typing.get_type_hints(first)
+    return first if has_fields else None, hints.get("return")
