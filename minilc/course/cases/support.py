@@ -37,3 +37,8 @@ def user(text: str = "北京今天天气怎么样？") -> dict[str, Any]:
 def road(state: dict[str, Any]) -> list[str]:
     """The types of a state's messages: the road that a run took."""
     return [message.type for message in state["messages"]]
+
+
+def sent(model: Any) -> list[dict[str, Any]]:
+    """What a scripted model was sent, request by request."""
+    return [vars(request) for request in model.requests]

@@ -1,0 +1,287 @@
+"""Layer 7, chat_models: what is bound to a model, what it is sent, and what is read back."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from minilc.course.cases import case
+from minilc.course.cases.support import asks, call, sent
+from minilc.course.worlds import World
+
+LAYER = "chat_models"
+
+
+def weather_tool(lc: World) -> Any:
+    @lc.tool
+    def get_weather(city: str) -> str:
+        """Get current weather for a city."""
+        return f"{city} is sunny, 28C"
+
+    return get_weather
+
+
+def echo_model(lc: World, **seen: Any) -> Any:
+    """A model of one's own: it answers with what it was given."""
+
+    class Echo(lc.BaseChatModel):
+        @property
+        def _llm_type(self) -> str:
+            return "echo"
+
+        def _generate(
+            self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+        ) -> Any:
+            text = " | ".join(f"{message.type}: {message.content}" for message in messages)
+            seen.setdefault("calls", []).append((stop, kwargs))
+            message = lc.AIMessage(f"{text} {stop} {sorted(kwargs)}")
+            return lc.ChatResult(generations=[lc.ChatGeneration(message=message)])
+
+    return Echo()
+
+
+# Asking
+
+
+@case(LAYER, "a model takes a text")
+def ask_text(lc: World) -> Any:
+    return echo_model(lc).invoke("你好").content
+
+
+@case(LAYER, "a model takes messages, dicts and pairs")
+def ask_messages(lc: World) -> Any:
+    asked = [lc.SystemMessage("s"), {"role": "user", "content": "u"}, ("ai", "a"), "plain"]
+    return echo_model(lc).invoke(asked).content
+
+
+@case(LAYER, "a model takes no number")
+def ask_number(lc: World) -> Any:
+    return echo_model(lc).invoke(5)
+
+
+@case(LAYER, "a model takes no state: a dict is not a list of messages")
+def ask_state(lc: World) -> Any:
+    return echo_model(lc).invoke({"messages": ["hi"]})
+
+
+@case(LAYER, "a message with an unknown role never reaches the model")
+def ask_robot(lc: World) -> Any:
+    return echo_model(lc).invoke([("robot", "beep")])
+
+
+@case(LAYER, "stop and other arguments reach the model")
+def ask_with_arguments(lc: World) -> Any:
+    return echo_model(lc).invoke("hi", stop=["。"], temperature=0).content
+
+
+@case(LAYER, "an answer without an id gets one, of the run")
+def answer_id(lc: World) -> Any:
+    return lc.ScriptedChatModel(["晴"]).invoke("天气？")
+
+
+@case(LAYER, "an answer with an id keeps it")
+def answer_keeps_id(lc: World) -> Any:
+    return lc.ScriptedChatModel([lc.AIMessage("晴", id="m1")]).invoke("天气？").id
+
+
+@case(LAYER, "a model without an async form runs in a thread when awaited")
+async def ask_awaited(lc: World) -> Any:
+    return (await echo_model(lc).ainvoke("你好", stop=["。"])).content
+
+
+@case(LAYER, "what a model raises comes out as it is")
+def model_raises(lc: World) -> Any:
+    def broken(messages: Any) -> Any:
+        raise RuntimeError("the provider is down")
+
+    return lc.ScriptedChatModel(broken).invoke("hi")
+
+
+@case(LAYER, "a model without _generate cannot be made")
+def abstract(lc: World) -> Any:
+    class Nothing(lc.BaseChatModel):
+        @property
+        def _llm_type(self) -> str:
+            return "nothing"
+
+    return Nothing()
+
+
+@case(LAYER, "a generation must hold a message")
+def no_message(lc: World) -> Any:
+    return lc.ChatGeneration(message="just text")
+
+
+@case(LAYER, "what the provider says of an answer goes into response_metadata")
+def response_metadata(lc: World) -> Any:
+    class Told(lc.BaseChatModel):
+        @property
+        def _llm_type(self) -> str:
+            return "told"
+
+        def _generate(
+            self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+        ) -> Any:
+            generation = lc.ChatGeneration(
+                message=lc.AIMessage("hi"), generation_info={"finish_reason": "stop"}
+            )
+            return lc.ChatResult(generations=[generation], llm_output={"model_name": "m"})
+
+    return Told().invoke("hi").response_metadata
+
+
+# Binding
+
+
+@case(LAYER, "a model that knows no tools says so when they are bound")
+def bind_tools_abstract(lc: World) -> Any:
+    return echo_model(lc).bind_tools([weather_tool(lc)])
+
+
+@case(LAYER, "bind keeps arguments for every call, and the call's own win")
+def bind(lc: World) -> Any:
+    seen: dict[str, Any] = {"calls": []}
+    bound = echo_model(lc, **seen).bind(temperature=0, seed=7)
+    bound.invoke("a")
+    bound.invoke("b", temperature=1)
+    bound.bind(stop=["x"], seed=8).invoke("c")
+    return seen["calls"]
+
+
+@case(LAYER, "bind_tools runs nothing and leaves the model as it was")
+def bind_tools_pure(lc: World) -> Any:
+    ran = []
+
+    @lc.tool
+    def search(query: str) -> str:
+        """Search."""
+        ran.append(query)
+        return ""
+
+    model = lc.ScriptedChatModel(["a", "b"])
+    bound = model.bind_tools([search])
+    bound.invoke("with")
+    model.invoke("without")
+    return [request.tools for request in model.requests], ran
+
+
+@case(LAYER, "the model is told of a tool as JSON, and asks for it; nothing runs")
+def request_of_tool(lc: World) -> Any:
+    answer = asks(lc, call("get_weather", {"city": "北京"}))
+    model = lc.ScriptedChatModel([answer])
+    reply = model.bind_tools([weather_tool(lc)]).invoke("北京今天天气怎么样？")
+    return reply.tool_calls, model.requests[0].tools, model.requests[0].messages
+
+
+@case(LAYER, "tool_choice and other options are bound beside the tools")
+def tool_choice(lc: World) -> Any:
+    model = lc.ScriptedChatModel(["a", "b", "c"])
+    for options in ({}, {"tool_choice": "any"}, {"tool_choice": "get_weather", "seed": 7}):
+        model.bind_tools([weather_tool(lc)], **options).invoke("hi")
+    return [(request.tool_choice, request.kwargs) for request in model.requests]
+
+
+@case(LAYER, "strict reaches the schema of the tools")
+def bind_strict(lc: World) -> Any:
+    model = lc.ScriptedChatModel(["a"])
+    model.bind_tools([weather_tool(lc)], strict=True).invoke("hi")
+    return model.requests[0].tools
+
+
+@case(LAYER, "functions, models, provider dicts and tools can be bound together")
+def bind_kinds(lc: World) -> Any:
+    class Answer(BaseModel):
+        """The final answer."""
+
+        text: str
+
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    model = lc.ScriptedChatModel(["a"])
+    model.bind_tools([add, Answer, {"type": "web_search"}, weather_tool(lc)]).invoke("hi")
+    return model.requests[0].tools
+
+
+@case(LAYER, "what is no tool is refused when it is bound")
+def bind_nonsense(lc: World) -> Any:
+    return lc.ScriptedChatModel(["a"]).bind_tools([5])
+
+
+@case(LAYER, "binding again replaces the tools")
+def bind_again(lc: World) -> Any:
+    @lc.tool
+    def clock() -> str:
+        """Tell the time."""
+        return ""
+
+    model = lc.ScriptedChatModel(["a"])
+    bound = model.bind_tools([weather_tool(lc)])
+    bound.bind_tools([clock]).invoke("hi")
+    return [tool["function"]["name"] for tool in model.requests[0].tools]
+
+
+# The scripted model
+
+
+@case(LAYER, "a script that has run out fails loudly")
+def script_exhausted(lc: World) -> Any:
+    model = lc.ScriptedChatModel(["one"])
+    model.invoke("first")
+    return model.invoke([lc.HumanMessage("first"), lc.AIMessage("one"), lc.HumanMessage("二")])
+
+
+@case(LAYER, "an empty script fails at the first question")
+def script_empty(lc: World) -> Any:
+    return lc.ScriptedChatModel([]).invoke("hi")
+
+
+@case(LAYER, "a script is a list or a function")
+def script_of_wrong_kind(lc: World) -> Any:
+    return lc.ScriptedChatModel("one")
+
+
+@case(LAYER, "an answer that is no message is refused")
+def script_of_numbers(lc: World) -> Any:
+    return lc.ScriptedChatModel([5])
+
+
+@case(LAYER, "a function of the history may return nonsense, which is refused then")
+def script_returns_nonsense(lc: World) -> Any:
+    return lc.ScriptedChatModel(lambda messages: {"content": "hi"}).invoke("hi")
+
+
+@case(LAYER, "a script may be a function of the history")
+def script_function(lc: World) -> Any:
+    def answer(messages: Any) -> str:
+        return f"{len(messages)} messages, the last from {messages[-1].type}"
+
+    model = lc.ScriptedChatModel(answer)
+    return model.invoke("a").content, model.invoke(["a", ("ai", "b")]).content
+
+
+@case(LAYER, "two runs of one script do not share their messages")
+def script_copies(lc: World) -> Any:
+    answer = asks(lc, call("get_weather", {"city": "北京"}))
+    first = lc.ScriptedChatModel([answer, answer])
+    one, two = first.invoke("a"), first.invoke("b")
+    one.tool_calls[0]["args"]["city"] = "changed"
+    return two.tool_calls, answer.tool_calls, one.id == two.id
+
+
+@case(LAYER, "the scripted model keeps what it was sent when it is awaited, too")
+async def script_awaited(lc: World) -> Any:
+    model = lc.ScriptedChatModel(["a"])
+    await model.bind_tools([weather_tool(lc)], tool_choice="any").ainvoke("hi")
+    return sent(model)
+
+
+@case(LAYER, "GenericFakeChatModel gives its messages one after the other")
+def fake(lc: World) -> Any:
+    model = lc.GenericFakeChatModel(messages=iter(["a", lc.AIMessage("b")]))
+    return model.invoke("x").content, model.invoke("y").content
+
+
+@case(LAYER, "GenericFakeChatModel knows no tools")
+def fake_with_tools(lc: World) -> Any:
+    return lc.GenericFakeChatModel(messages=iter(["a"])).bind_tools([weather_tool(lc)])
