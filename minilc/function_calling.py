@@ -279,7 +279,7 @@ def _convert_any_typed_dicts_to_pydantic(type_: Any) -> Any:
         return _typed_dict_to_pydantic(type_)
     args = tuple(_convert_any_typed_dicts_to_pydantic(arg) for arg in get_args(type_))
     if get_origin(type_) in (Union, UnionType):
-        return Union[tuple(arg for arg in args if arg is not NoneType)]
+        return Union[tuple(arg for arg in args if arg is not NoneType)]  # noqa: UP007  no syntax for it
     return get_origin(type_)[args] if args else type_
 
 
@@ -304,8 +304,10 @@ def _gemini_schema(schema: dict[str, Any]) -> dict[str, Any]:
         # Nothing is known of the value.
         kind = "string"
     result["type"] = kind.upper()
-    if core.get("enum"):
-        result["enum"] = core["enum"]
+    if choices := core.get("enum"):
+        if not all(isinstance(choice, str) for choice in choices):
+            raise ValueError(f"Gemini takes only texts as choices (got {choices}).")
+        result["enum"] = choices
     if "items" in core:
         result["items"] = _gemini_schema(core["items"])
     if inner:

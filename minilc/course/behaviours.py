@@ -45,7 +45,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the message's content is the tuple as a JSON string",
         "the content is a list",
         "langchain-core",
-        "1.8.3",
+        "1.4.4",
     ),
     Behaviour(
         "simple-tool-description",
@@ -54,7 +54,34 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the description is '<name> tool', and a docstring is needed even beside description=",
         "description= or the docstring is kept; either is enough",
         "langchain-core",
+        "1.5.5",
+    ),
+    Behaviour(
+        "strict-inside",
+        6,
+        "strict=True, and an object inside the parameters has properties with defaults",
+        "only the outermost object requires all its properties",
+        "every object does",
+        "langchain-core",
         "1.8.3",
+    ),
+    Behaviour(
+        "strict-given-dict",
+        6,
+        "strict=True, and the tool is given as a dict",
+        "the given dict is changed",
+        "the given dict stays as it was",
+        "langchain-core",
+        "1.8.3",
+    ),
+    Behaviour(
+        "gemini-open-types",
+        6,
+        "Gemini is told of an argument of any type, or of a bare list",
+        "the first is an error, the second has no items",
+        "what is open is text",
+        "langchain-google-genai",
+        "4.4.3",
     ),
     Behaviour(
         "runtime-tools",
@@ -63,7 +90,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "ToolRuntime has no such field",
         "the list of all tools of the ToolNode",
         "langgraph-prebuilt",
-        "1.1.3",
+        "1.0.11",
     ),
     Behaviour(
         "state-of-bare-calls",
@@ -72,7 +99,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the tool's state is that list itself",
         "the tool's state is read from the graph",
         "langgraph-prebuilt",
-        "1.1.3",
+        "1.0.12",
     ),
     Behaviour(
         "override-state",
@@ -90,7 +117,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the interrupt becomes the text of an error message; the run does not pause",
         "the run pauses",
         "langgraph-prebuilt",
-        "1.1.3",
+        "1.1.1",
     ),
     Behaviour(
         "list-of-answers",
@@ -99,7 +126,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "one message whose content is the list's repr",
         "all of them, if exactly one carries the call's id",
         "langgraph-prebuilt",
-        "1.1.3",
+        "1.0.11",
     ),
     Behaviour(
         "handled-normalisation",
@@ -108,7 +135,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "a ValueError ends the run",
         "the error becomes a message",
         "langgraph-prebuilt",
-        "1.1.3",
+        "1.0.11",
     ),
     Behaviour(
         "send-payload",
@@ -126,7 +153,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the run ends with the first turn's object",
         "the model is asked again",
         "langchain",
-        "1.5.2",
+        "1.3.15",
     ),
     Behaviour(
         "repaired-invalid-calls",
@@ -135,7 +162,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the model is sent the history as it is",
         "the model is sent an answer for each, that says that the arguments were malformed",
         "langchain",
-        "1.5.2",
+        "1.4.3",
     ),
     Behaviour(
         "redirected-return-direct",
@@ -144,7 +171,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the model is called again: the requested name decides",
         "the run ends: the answer's name decides",
         "langchain",
-        "1.5.2",
+        "1.4.2",
     ),
     Behaviour(
         "failed-structured-answer",
@@ -153,7 +180,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "the run ends",
         "the model is called again",
         "langchain",
-        "1.5.2",
+        "1.4.3",
     ),
 )
 

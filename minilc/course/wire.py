@@ -10,6 +10,7 @@ Nothing here opens a socket: the transport answers in this process, with what it
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 from collections.abc import Sequence
@@ -116,16 +117,7 @@ def convert_to_gemini_tool(tool: Any) -> dict[str, Any]:
 
     Its conversion has two halves, in `bind_tools` and in the request, so a request is made.
     """
-    from langchain_google_genai import ChatGoogleGenerativeAI
-
-    parts = {"parts": [{"text": "ok"}], "role": "model"}
-    wire = Wire({"candidates": [{"content": parts, "finishReason": "STOP"}]})
-    model = ChatGoogleGenerativeAI(
-        model="gemini-2.5-flash",
-        google_api_key="none",
-        client_args={"transport": wire.transport},
-        max_retries=1,
-    )
+    wire, model = _real_gemini()
     logger = logging.getLogger("langchain_google_genai._function_utils")
     level = logger.level
     # It warns of each key of JSON schema that Gemini lacks, such as `default`.
@@ -134,4 +126,19 @@ def convert_to_gemini_tool(tool: Any) -> dict[str, Any]:
         model.bind_tools([tool]).invoke("hi")
     finally:
         logger.setLevel(level)
-    return wire.bodies[0]["tools"][0]["functionDeclarations"][0]
+    return wire.bodies.pop()["tools"][0]["functionDeclarations"][0]
+
+
+@functools.cache
+def _real_gemini() -> tuple[Wire, Any]:
+    from langchain_google_genai import ChatGoogleGenerativeAI
+
+    content = {"parts": [{"text": "ok"}], "role": "model"}
+    wire = Wire({"candidates": [{"content": content, "finishReason": "STOP"}]})
+    model = ChatGoogleGenerativeAI(
+        model="gemini-2.5-flash",
+        google_api_key="none",
+        client_args={"transport": wire.transport},
+        max_retries=1,
+    )
+    return wire, model

@@ -48,6 +48,8 @@ UPSTREAM: dict[str, str] = {
         "langchain.agents.structured_output": (
             "MultipleStructuredOutputsError StructuredOutputValidationError ToolStrategy"
         ),
+        "langchain_anthropic.chat_models": "convert_to_anthropic_tool",
+        "minilc.course.wire": "convert_to_gemini_tool",
         "minilc.course.scripted": "ScriptedChatModel",
     }.items()
     for name in names.split()
