@@ -63,7 +63,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "only the outermost object requires all its properties",
         "every object does",
         "langchain-core",
-        "1.8.3",
+        "1.6.0",
     ),
     Behaviour(
         "strict-given-dict",

@@ -215,7 +215,7 @@ LAYERS: tuple[Layer, ...] = (
             {
                 "langgraph.prebuilt.tool_node": (
                     "ToolInvocationError INVALID_TOOL_NAME_ERROR_TEMPLATE "
-                    "TOOL_CALL_ERROR_TEMPLATE TOOL_EXECUTION_ERROR_TEMPLATE "
+                    "TOOL_CALL_ERROR_TEMPLATE "
                     "TOOL_INVOCATION_ERROR_TEMPLATE msg_content_output _handle_tool_error "
                     "_infer_handled_types _default_handle_tool_errors _filter_validation_errors"
                 ),

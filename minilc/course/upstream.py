@@ -150,6 +150,17 @@ def where(target: Any) -> Where:
     return Where(name, place, _own(name) or _counterpart(place))
 
 
+def locate(dotted: str) -> Place | None:
+    """The definition behind a dotted path of LangChain or of minilc; None if there is none."""
+    module, symbol = _split_module(dotted)
+    if module is None or not symbol:
+        return None
+    try:
+        return _follow(dotted, dotted)
+    except LookupError:
+        return None
+
+
 def _name_of(target: Any) -> str:
     target = inspect.unwrap(getattr(target, "__func__", target))
     if not isinstance(target, type) and not inspect.isroutine(target):
