@@ -60,10 +60,10 @@ var_child_runnable_config: ContextVar[RunnableConfig | None] = ContextVar(
 
 def ensure_config(config: RunnableConfig | None = None) -> RunnableConfig:
     """A new config: the defaults, over them the running config, over that the given one."""
-    whole: Any = {"tags": [], "metadata": {}, "callbacks": None, "configurable": {}}
-    whole["recursion_limit"] = 25
+    whole: Any = {"tags": [], "metadata": {}, "callbacks": None, "recursion_limit": 25}
+    whole["configurable"] = {}
     for given in (var_child_runnable_config.get(), config):
-        for key, value in given.items() if given else ():
+        for key, value in (given or {}).items():
             if value is not None and key in RunnableConfig.__annotations__:
                 whole[key] = value.copy() if isinstance(value, dict | list) else value
             elif value is not None:
@@ -122,8 +122,12 @@ class BaseTool(BaseModel, ABC):
     @property
     def args(self) -> dict[str, Any]:
         """The JSON schema of each argument that the model fills."""
-        schema = self.tool_call_schema
-        return (schema if isinstance(schema, dict) else schema.model_json_schema())["properties"]
+        return _json_schema(self.tool_call_schema)["properties"]
+
+    @property
+    def is_single_input(self) -> bool:
+        """Whether the model fills one argument only."""
+        return len(self.args.keys() - {"kwargs"}) == 1
 
     @functools.cached_property
     def tool_call_schema(self) -> ArgsSchema:
@@ -131,8 +135,6 @@ class BaseTool(BaseModel, ABC):
         schema = self.get_input_schema()
         if isinstance(schema, dict):
             return {**schema, "description": self.description} if self.description else schema
-        if not schema.__pydantic_complete__:
-            schema.model_rebuild()
         types = get_all_basemodel_annotations(schema)
         visible = [name for name, type_ in types.items() if not _is_injected_arg_type(type_)]
         return _create_subset_model(self.name, schema, visible, fn_description=self.description)
@@ -143,15 +145,17 @@ class BaseTool(BaseModel, ABC):
 
     def get_input_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:
         """`get_input_schema` as JSON schema."""
-        return self.get_input_schema(config).model_json_schema()
+        return _json_schema(self.get_input_schema(config))
 
     def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Run on arguments, on a string, or on a ToolCall, which a ToolMessage answers."""
-        return self.run(*_prep_run_args(input, config))
+        tool_input, tool_call_id = _prep_run_args(input)
+        return self.run(tool_input, config, tool_call_id)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """`invoke`, awaited."""
-        return await self.arun(*_prep_run_args(input, config))
+        tool_input, tool_call_id = _prep_run_args(input)
+        return await self.arun(tool_input, config, tool_call_id)
 
     def run(
         self, tool_input: Any, config: RunnableConfig | None = None, tool_call_id: str | None = None
@@ -166,20 +170,17 @@ class BaseTool(BaseModel, ABC):
         return await self._execute(True, tool_input, config, tool_call_id)
 
     async def _execute(
-        self,
-        asynchronous: bool,
-        tool_input: Any,
-        config: RunnableConfig | None,
-        tool_call_id: str | None,
+        self, asynchronous: bool, tool_input: Any, config: Any, tool_call_id: str | None
     ) -> Any:
-        """The one body of `run` and `arun`: without `asynchronous` it never waits."""
+        """The one body of `run` and `arun`; it waits for nothing if it is not asynchronous."""
         method: Callable[..., Any] = self._arun if asynchronous else self._run
-        token = var_child_runnable_config.set(config or var_child_runnable_config.get())
+        # From here the config is what runs now, for the tool and for whatever it calls.
+        token = var_child_runnable_config.set(ensure_config(config)) if config else None
         artifact, status = None, "success"
         try:
             args, kwargs = self._to_args_and_kwargs(tool_input, tool_call_id)
             if config_param := self._config_params[asynchronous]:
-                kwargs[config_param] = config
+                kwargs[config_param] = ensure_config()
             content = method(*args, **kwargs)
             if asynchronous:
                 content = await content
@@ -188,7 +189,8 @@ class BaseTool(BaseModel, ABC):
         except (ValidationError, ToolException) as error:
             content, status = self._recover(error), "error"
         finally:
-            var_child_runnable_config.reset(token)
+            if token:
+                var_child_runnable_config.reset(token)
         return _format_output(content, artifact, tool_call_id, self.name, status)
 
     def _recover(self, error: ValidationError | ToolException) -> Any:
@@ -217,11 +219,10 @@ class BaseTool(BaseModel, ABC):
             executor.shutdown(wait=False)
 
     @functools.cached_property
-    def _config_params(self) -> tuple[str | None, str | None]:
+    def _config_params(self) -> list[str | None]:
         """The config parameters of `_run` and of `_arun`."""
-        run, overridden = self._run, type(self)._arun is not BaseTool._arun
-        first = _get_runnable_config_param(run)
-        return first, _get_runnable_config_param(self._arun) if overridden else first
+        asynchronous = self._run if type(self)._arun is BaseTool._arun else self._arun
+        return [_get_runnable_config_param(method) for method in (self._run, asynchronous)]
 
     @functools.cached_property
     def _injected_args_keys(self) -> frozenset[str]:
@@ -235,13 +236,14 @@ class BaseTool(BaseModel, ABC):
     def _to_args_and_kwargs(
         self, tool_input: Any, tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        if self._schema_plan and not self._schema_plan.names:
+        plan = self._schema_plan
+        if plan is not None and not plan.names:
             return (), {}
         parsed = self._parse_input(tool_input, tool_call_id)
+        if isinstance(parsed, dict):
+            return (), parsed.copy() if parsed is tool_input else parsed
         if isinstance(parsed, str):
             return (parsed,), {}
-        if isinstance(parsed, dict):
-            return (), parsed.copy()
         raise TypeError(f"Invalid tool input type: {type(parsed)}")
 
     def _parse_input(self, tool_input: Any, tool_call_id: str | None) -> Any:
@@ -257,12 +259,13 @@ class BaseTool(BaseModel, ABC):
             return tool_input
         for key in plan.tool_call_ids:
             tool_input = {**tool_input, key: _required_id(tool_call_id)}
-        result = plan.validate(tool_input)
-        validated = dict(result.__dict__)
-        if result.__pydantic_extra__:
-            validated |= result.__pydantic_extra__
+        model = plan.validate(tool_input)
+        validated = model.__dict__.copy()
+        if model.__pydantic_extra__:
+            validated |= model.__pydantic_extra__
         for key in plan.variadic:
-            if key not in result.model_fields_set:
+            # `*args` and `**kwargs` of the function: absent unless the model fills them.
+            if key not in model.model_fields_set:
                 del validated[key]
         for key in self._injected_args_keys:
             if key in tool_input:
@@ -279,11 +282,12 @@ class _SchemaPlan:
         types = get_all_basemodel_annotations(schema)
         self.names = list(types)
         self.tool_call_ids = [
-            k for k, v in types.items() if _is_injected_arg_type(v, InjectedToolCallId)
+            name
+            for name, type_ in types.items()
+            if _is_injected_arg_type(type_, InjectedToolCallId)
         ]
-        # They stand for `*args` and `**kwargs`: no arguments unless the model fills them.
         self.variadic = [name for name in ("args", "kwargs") if name in types]
-        # `model_validate` does the same, and looks at its options each time.
+        # `model_validate` calls this too, after a look at its own arguments.
         self.validate = schema.__pydantic_validator__.validate_python
 
 
@@ -296,13 +300,11 @@ def _run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
     raise RuntimeError("a sync call has awaited something")
 
 
-def _prep_run_args(
-    value: Any, config: RunnableConfig | None
-) -> tuple[Any, RunnableConfig, str | None]:
-    """The arguments of `run`; only `"type": "tool_call"` makes a ToolCall of a dict."""
+def _prep_run_args(value: Any) -> tuple[Any, str | None]:
+    """The input and the id; only `"type": "tool_call"` makes a ToolCall of a dict."""
     if isinstance(value, dict) and value.get("type") == "tool_call":
-        return value["args"].copy(), ensure_config(config), value["id"]
-    return value, ensure_config(config), None
+        return value["args"].copy(), value["id"]
+    return value, None
 
 
 def _required_id(tool_call_id: str | None) -> str:
@@ -353,6 +355,10 @@ def _stringify(content: Any) -> str:
         return str(content)
 
 
+def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
+    return schema if isinstance(schema, dict) else schema.model_json_schema()
+
+
 def _is_model(schema: Any) -> bool:
     return isinstance(schema, type) and issubclass(schema, BaseModel)
 
@@ -370,23 +376,24 @@ class _FunctionTool(BaseTool):
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Awaitable[Any]] | None = None
 
-    def _run(self, *args: Any, config: RunnableConfig, **kwargs: Any) -> Any:
+    # `config` takes away a function's parameter of that name, if it is no RunnableConfig.
+    def _run(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:
         if self.func is None:
             kind = "Tool" if isinstance(self, Tool) else "StructuredTool"
             raise NotImplementedError(f"{kind} does not support sync invocation.")
-        if self._func_config_param:
-            kwargs[self._func_config_param] = config
+        if self._function_config_param:
+            kwargs[self._function_config_param] = ensure_config()
         return self.func(*args, **kwargs)
 
-    async def _arun(self, *args: Any, config: RunnableConfig, **kwargs: Any) -> Any:
+    async def _arun(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:
         if self.coroutine is None:
-            return await super()._arun(*args, config=config, **kwargs)
-        if self._func_config_param:
-            kwargs[self._func_config_param] = config
+            return await super()._arun(*args, **kwargs)
+        if self._function_config_param:
+            kwargs[self._function_config_param] = ensure_config()
         return await self.coroutine(*args, **kwargs)
 
     @functools.cached_property
-    def _func_config_param(self) -> str | None:
+    def _function_config_param(self) -> str | None:
         return _get_runnable_config_param(self.func or self.coroutine)  # type: ignore[arg-type]
 
 
