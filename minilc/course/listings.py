@@ -31,6 +31,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from minilc.course.worlds import MINILC
+
 _HEADER = re.compile(r"#\s*(minilc(?:/\w+)*)\.py: *([\w., ]+?)\s*$")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
@@ -270,14 +272,23 @@ def swapped(target: str, replacement: Any) -> Iterator[None]:
             delattr(owner, name)
         return
     original = vars(owner)[name]
+    replacement = _bound_like(original, replacement)
     holders = [(owner, name)] if owners else _holders(original)
     for holder, held in holders:
-        setattr(holder, held, _bound_like(original, replacement))
+        setattr(holder, held, replacement)
+    _forget(original)
     try:
         yield
     finally:
         for holder, held in holders:
             setattr(holder, held, original)
+        _forget(replacement)
+
+
+def _forget(value: Any) -> None:
+    """Let minilc's world look up again what it holds as this value."""
+    for name in [name for name, held in vars(MINILC).items() if held is value]:
+        delattr(MINILC, name)
 
 
 def _bound_like(original: Any, replacement: Any) -> Any:

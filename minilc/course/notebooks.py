@@ -6,6 +6,8 @@ A source is `notebooks/src/NN_name.py` in jupytext's percent format. What its ce
 - `# %% source="minilc.base:BaseTool.run, _format_output"`: a listing. Its text comes from the
   module when the notebook is built (see `listings`); in the source the cell holds an import of the
   same names, so that the source itself runs and lints. Over 30 lines it is folded.
+- `# %% stub="base-1"`: an exercise's cell. It is empty in the source; built, it holds the
+  exercise's stub and the call that checks it.
 - `# %% tags=["live"]`: runs, but keeps no output: what it prints is the reader's machine's own, or
   not ours to copy. A short text stands in its place.
 - `# %% tags=["version"]`: its output depends on the installed version; it is compared only where
@@ -38,11 +40,8 @@ from typing import Any
 import jupytext  # type: ignore[import-untyped]  # it ships no types
 import nbformat
 from nbformat import NotebookNode
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as RichProgress
 
-from minilc.course import executor
+from minilc.course import executor, exercises, terminal
 from minilc.course.listings import Listing
 
 ROOT = Path(__file__).resolve().parents[2] / "notebooks"
@@ -83,15 +82,17 @@ def names(wanted: Iterable[str] = (), root: Path = ROOT) -> list[str]:
     """The notebooks' names, all or those that are `wanted` (`03_base`, `03` or `base`).
 
     Raises:
-        LookupError: one that is wanted does not exist.
+        LookupError: one that is wanted does not exist, or there are none at all.
     """
     every = sorted(path.stem for path in (root / "src").glob("[0-9][0-9]_*.py"))
+    if not every:
+        raise LookupError(f"no sources of notebooks in {root / 'src'}")
     chosen = []
     for want in wanted:
         stem = Path(want).stem
         found = [name for name in every if stem in (name, name[:2], name[3:])]
         if not found:
-            raise LookupError(f"no notebook {want!r}; there are {', '.join(every) or 'none'}")
+            raise LookupError(f"no notebook {want!r}; there are {', '.join(every)}")
         chosen += found
     return sorted(set(chosen)) or every
 
@@ -121,6 +122,10 @@ def _cell(cell: NotebookNode) -> NotebookNode:
         text = Listing.parse(keep["source"]).text()
         if len(text.splitlines()) - 1 > FOLD_OVER:
             keep["jupyter"] = {"source_hidden": True}
+    if "stub" in keep:
+        if text.strip():
+            raise ValueError(f"the cell of the stub {keep['stub']!r} must be empty, got {text!r}")
+        text = exercises.exercise(keep["stub"]).cell
     return nbformat.v4.new_code_cell(text, metadata=keep)
 
 
@@ -348,10 +353,6 @@ def _lines(output: dict[str, Any]) -> list[str]:
 
 def _lesson_problems(chosen: Sequence[str], report: Report) -> list[Problem]:
     """What is wrong with the exercises of the chosen notebooks' lessons."""
-    try:
-        from minilc.course import exercises
-    except ModuleNotFoundError:
-        return []
     jobs = [
         executor.Job(f"{name} exercises", lesson=name[3:])
         for name in chosen
@@ -498,17 +499,9 @@ class Progress:
     """A progress bar where there is a terminal, else a line for each notebook."""
 
     def __init__(self, title: str, total: int) -> None:
-        self._console = Console(stderr=True)
-        self._bar = RichProgress(
-            TextColumn(title),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[last]}"),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task(title, total=total, last="")
+        self._console = terminal.console(sys.stderr)
+        self._bar = terminal.progress(self._console)
+        self._task = self._bar.add_task(title, total=total)
 
     def __enter__(self) -> Progress:
         self._bar.start()
@@ -519,10 +512,9 @@ class Progress:
 
     def step(self, name: str, seconds: float, failed: bool) -> None:
         """Say that one notebook is done."""
-        line = f"{name} {'failed after ' if failed else ''}{seconds:.1f} s"
-        self._bar.update(self._task, advance=1, last=line)
+        self._bar.update(self._task, advance=1, description=name)
         if not self._console.is_terminal:
-            print(line, file=sys.stderr)
+            print(f"{name} {'failed after ' if failed else ''}{seconds:.1f} s", file=sys.stderr)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -535,6 +527,7 @@ def add_parser(subparsers: Any) -> None:
         "build": "execute sources and write the notebooks with their outputs",
         "verify": "execute again and compare with what is committed",
         "style": "measure notebooks against the course's targets",
+        "images": "draw the pictures in images/ again",
     }.items():
         one = actions.add_parser(action, help=text, description=text)
         one.add_argument(
@@ -545,6 +538,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out a parsed command; return the exit status."""
+    if arguments.action == "images":
+        from minilc.course import images
+
+        return images.run(arguments.names)
     chosen = names(arguments.names)
     if arguments.action == "style":
         from minilc.course import style

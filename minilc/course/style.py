@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbformat import NotebookNode
-from rich.console import Console
 from rich.table import Table
 
-from minilc.course import executor, notebooks
+from minilc.course import executor, notebooks, terminal
 from minilc.course.listings import Listing
 
 # What a notebook aims at: lowest and highest value of each measure. Listings, whose text is the
@@ -111,17 +110,14 @@ def run(names: Sequence[str], root: Path = notebooks.ROOT) -> int:
         for result in executor.execute(jobs, workers=1):
             measured[result.name].values["seconds"] = result.seconds
             progress.step(result.name, result.seconds, failed=result.error is not None)
-    Console().print(_table(list(measured.values())))
+    terminal.console().print(_table(list(measured.values())))
     missed = [f"{one.name}: {', '.join(one.missed)}" for one in measured.values() if one.missed]
     print("\n".join(["missed:", *missed]) if missed else "every target met")
     return 1 if missed else 0
 
 
 def _table(measured: Sequence[Measured]) -> Table:
-    table = Table()
-    table.add_column("notebook")
-    for name in TARGETS:
-        table.add_column(name, justify="right")
+    table: Table = terminal.table("notebook", *TARGETS, numbers=len(TARGETS))
     table.add_row(
         "target", *(f"{low:g} to {high:g}" for low, high in TARGETS.values()), style="dim"
     )

@@ -216,10 +216,10 @@ class _Page:
         half = look.width(text, look.SIZE) / 2
         middle = min(max((start + end) / 2, MARGIN + half), self.wide - MARGIN - half)
         words = look.label(
-            middle, y - 6, text, text_anchor="middle",
+            middle, y - 8, text, text_anchor="middle",
             fill=look.TEXT if say.kind != "wrong" else look.WRONG,
             font_weight="bold" if say.message is not None else "",
         )  # fmt: skip
         tooltip = f"<title>{look.escape(look.plain(say.whole or say.text))}</title>"
         polygon = f'<polygon points="{head}" fill="{colour}"/>'
-        return f"<g>{tooltip}<line{line}/>{polygon}{words}</g>"
+        return f"<g>{tooltip}{words}<line{line}/>{polygon}</g>"

@@ -1,0 +1,321 @@
+"""Exercises of layer 3, base: from what a tool is given to the ToolMessage that answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from minilc.course.exercises import Check, Exercise, Lesson, Option, Quiz, Wrong
+from minilc.course.worlds import World
+from minilc.messages import ToolMessage
+
+
+def _call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "args": arguments, "id": "call_1", "type": "tool_call"}
+
+
+def _giver(lc: World, value: Any) -> Any:
+    """A tool that returns `value`."""
+
+    @lc.tool
+    def weather(city: str) -> Any:
+        """Weather of a city."""
+        return value
+
+    return weather
+
+
+def _answer(lc: World, value: Any) -> Any:
+    """What a call gets from a tool that returns `value`."""
+    return _giver(lc, value).invoke(_call("weather", city="北京"))
+
+
+# --- base-1: how a value becomes an answer ---------------------------------------------------
+
+
+def _failed(lc: World) -> Any:
+    def weather(city: str) -> str:
+        """Weather of a city."""
+        raise lc.ToolException("no such city")
+
+    tool = lc.StructuredTool.from_function(weather, handle_tool_error=True)
+    return tool.invoke(_call("weather", city="北京")).status
+
+
+def _with_artifact(lc: World) -> Any:
+    @lc.tool(response_format="content_and_artifact")
+    def weather(city: str) -> tuple[str, dict[str, int]]:
+        """Weather of a city."""
+        return "sunny", {"degrees": 25}
+
+    return weather.invoke(_call("weather", city="北京")).artifact
+
+
+def _twice(lc: World) -> Any:
+    own = lc.ToolMessage("mine", tool_call_id="call_1")
+    return _answer(lc, own)
+
+
+def _forgets_the_id(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+    if tool_call_id is None or isinstance(content, ToolMessage):
+        return content
+    return ToolMessage(
+        content=content, artifact=artifact, tool_call_id="", name=name, status=status
+    )
+
+
+def _takes_str(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+    if tool_call_id is None or isinstance(content, ToolMessage):
+        return content
+    return ToolMessage(
+        content=str(content), artifact=artifact, tool_call_id=tool_call_id, name=name, status=status
+    )
+
+
+def _dumps_text(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+    if tool_call_id is None or isinstance(content, ToolMessage):
+        return content
+    text = json.dumps(content, ensure_ascii=False)
+    return ToolMessage(text, artifact=artifact, tool_call_id=tool_call_id, name=name, status=status)
+
+
+def _always_wraps(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return ToolMessage(
+        content=text, artifact=artifact, tool_call_id=tool_call_id or "", name=name, status=status
+    )
+
+
+FORMAT = Exercise(
+    id="base-1",
+    title="A value becomes an answer",
+    minutes=10,
+    difficulty="easy",
+    target="minilc.base:_format_output",
+    task="""
+        A tool's function has returned `content`. Write what the caller gets. A model that made a
+        call (there is a `tool_call_id`) gets a `ToolMessage` that answers it, with text in it that
+        a model can read; who called with plain arguments gets the plain value.
+        """,
+    stub='''
+import json
+from typing import Any
+
+from minilc import ToolMessage
+
+
+def format_output(
+    content: Any, artifact: Any, tool_call_id: str | None, name: str, status: str
+) -> Any:
+    """Answer a call with a ToolMessage; hand back anything else as it is."""
+    raise NotImplementedError
+''',
+    hints=(
+        "Without a `tool_call_id` there is nobody to answer: what do you return then?",
+        "A text is content already. For everything else: which format do models read, and what "
+        "does `ensure_ascii` do to 北京?",
+        "A tool may return a `ToolMessage` of its own. Do not wrap it a second time.",
+    ),
+    checks=(
+        Check(
+            "what a call gets",
+            lambda lc: type(_answer(lc, "sunny")).__name__,
+            "the call is not answered by a ToolMessage, so the result never reaches the model",
+        ),
+        Check(
+            "the answer's tool_call_id",
+            lambda lc: _answer(lc, "sunny").tool_call_id,
+            "the answer does not carry the call's id: no provider can tell which call it answers",
+        ),
+        Check(
+            "the answer's name",
+            lambda lc: _answer(lc, "sunny").name,
+            "the answer does not carry the tool's name",
+        ),
+        Check(
+            "a text",
+            lambda lc: _answer(lc, "sunny").content,
+            "a text is not passed on as it is; the model would read it with quotes around it",
+        ),
+        Check(
+            "a dict, None and a number",
+            lambda lc: [_answer(lc, one).content for one in ({"city": "北京"}, None, 25)],
+            "what is no text must become JSON that a model can read (北京, not \\u5317\\u4eac)",
+        ),
+        Check(
+            "plain arguments",
+            lambda lc: _giver(lc, {"degrees": 25}).invoke({"city": "北京"}),
+            "there was no call to answer: plain arguments get the plain value back",
+        ),
+        Check(
+            "a tool that returns a ToolMessage",
+            _twice,
+            "the tool's own ToolMessage is an answer already; it must not be wrapped again",
+        ),
+        Check(
+            "the status of an error",
+            _failed,
+            "an error is told to the model as a success: the status is lost",
+        ),
+        Check(
+            "an artifact",
+            _with_artifact,
+            "the artifact, which the program sees and the model does not, is lost",
+        ),
+    ),
+    wrong_answers=(
+        Wrong(_forgets_the_id, "does not carry the call's id"),
+        Wrong(_takes_str, "must become JSON"),
+        Wrong(_dumps_text, "with quotes around it"),
+        Wrong(_always_wraps, "no call to answer"),
+    ),
+)
+
+
+# --- base-2: what is a call ------------------------------------------------------------------
+
+
+def _library(lc: World) -> Any:
+    """A tool whose arguments have the names of a call's keys."""
+
+    @lc.tool
+    def search(name: str, id: str) -> str:
+        """Search the library."""
+        return f"{name} {id}"
+
+    return search
+
+
+def _kept(lc: World) -> Any:
+    call = _call("weather", city="北京")
+    first = _giver(lc, "sunny").invoke(call)
+    return [call, first.tool_call_id]
+
+
+def _asks_for_the_keys(value: Any) -> Any:
+    if isinstance(value, dict) and {"name", "id"} <= value.keys():
+        return value.get("args", {}).copy(), value["id"]
+    return value, None
+
+
+def _never_a_call(value: Any) -> Any:
+    return value, None
+
+
+def _loses_the_id(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("type") == "tool_call":
+        return value["args"], None
+    return value, None
+
+
+def _empties_the_call(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("type") == "tool_call":
+        return value.pop("args"), value["id"]
+    return value, None
+
+
+PREPARE = Exercise(
+    id="base-2",
+    title="Drill: a tool that answers a call nobody made",
+    minutes=10,
+    difficulty="medium",
+    target="minilc.base:_prep_run_args",
+    task="""
+        Somebody reports: *my tool `search(name, id)` works when I call its function, and fails
+        when I invoke the tool with plain arguments*. The fault is in this function, which
+        tells a model's call from plain arguments. It returns the arguments, and the call's id or
+        None. Find it and mend it.
+        """,
+    stub='''
+from typing import Any
+
+
+def prep_run_args(value: Any) -> tuple[Any, str | None]:
+    """The arguments of a run, and the id of the call if it is one."""
+    if isinstance(value, dict) and "name" in value and "id" in value:
+        return value.get("args", {}).copy(), value["id"]
+    return value, None
+''',
+    hints=(
+        "Which dict does the report hand in, and which line takes it for a call?",
+        "A call says itself what it is. Look at the fourth key of `AIMessage.tool_calls[0]`.",
+    ),
+    checks=(
+        Check(
+            "a model's call",
+            lambda lc: _answer(lc, "sunny"),
+            "a model's call is no longer answered as one",
+        ),
+        Check(
+            "plain arguments called name and id",
+            lambda lc: _library(lc).invoke({"name": "Dune", "id": "7"}),
+            'only "type": "tool_call" makes a dict a call; a tool may well have arguments that are '
+            "called name and id",
+        ),
+        Check(
+            "the call afterwards",
+            _kept,
+            "the caller's own call was changed on the way: copy its arguments",
+        ),
+    ),
+    wrong_answers=(
+        Wrong(_asks_for_the_keys, 'only "type": "tool_call"'),
+        Wrong(_never_a_call, "no longer answered"),
+        Wrong(_loses_the_id, "no longer answered"),
+        Wrong(_empties_the_call, "was changed on the way"),
+    ),
+)
+
+
+LESSON = Lesson(
+    exercises=(FORMAT, PREPARE),
+    quizzes=(
+        Quiz(
+            id="base-1",
+            question="A tool returns `{'city': '北京'}` and a model called it. What is the "
+            "`content` of the answer?",
+            options=(
+                Option(
+                    "the dict itself, which the provider's client turns into JSON later",
+                    "A ToolMessage's content is text (or blocks). The tool makes the text, before "
+                    "any client sees it.",
+                ),
+                Option(
+                    "the text of Python's `str`, with single quotes",
+                    "Article B reads it so. The library writes JSON; `str` is what it falls back "
+                    "to for what JSON cannot hold.",
+                ),
+                Option(
+                    'the JSON text `{"city": "北京"}`',
+                    "JSON, with the characters as they are: the model reads 北京.",
+                    right=True,
+                ),
+                Option(
+                    "the same JSON, with 北京 written as escapes",
+                    "`json.dumps` would do that by itself; the library passes ensure_ascii=False.",
+                ),
+            ),
+        ),
+        Quiz(
+            id="base-2",
+            question="`weather.invoke({'name': 'weather', 'args': {'city': '北京'}, 'id': 'c1'})` "
+            "on a tool with one argument `city`: what happens?",
+            options=(
+                Option(
+                    "a validation error: `city` is missing",
+                    "Without `type` the dict is plain arguments, and there is no `city` in them.",
+                    right=True,
+                ),
+                Option(
+                    "a ToolMessage with the id c1, since the three keys of a call are there",
+                    'The keys do not make it a call; `"type": "tool_call"` does.',
+                ),
+                Option(
+                    "a plain value without a ToolMessage around it",
+                    "That is what plain arguments get, if they fit. These do not: `city` is not "
+                    "among them.",
+                ),
+            ),
+        ),
+    ),
+)

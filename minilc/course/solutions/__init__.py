@@ -1,0 +1,1 @@
+"""The solutions of the exercises, one module a layer; no notebook holds their text."""
