@@ -53,7 +53,7 @@ class _History(list[BaseMessage]):
     many entries: an older list that is appended to again finds it too long, and makes its own.
     """
 
-    index: dict[str | None, int]
+    places: dict[str | None, int]
 
 
 def add_messages(left: Any = None, right: Any = None) -> list[BaseMessage]:
@@ -85,12 +85,12 @@ def _coerce_to_messages(messages: Any) -> list[BaseMessage]:
 
 def _merge(old: list[BaseMessage], new: list[BaseMessage]) -> list[BaseMessage]:
     merged = _History(old)
-    merged.index = getattr(old, "index", {})
-    if len(merged.index) != len(old):
-        merged.index = {message.id: place for place, message in enumerate(old)}
+    merged.places = getattr(old, "places", {})
+    if len(merged.places) != len(old):
+        merged.places = {message.id: place for place, message in enumerate(old)}
     removed = set()
     for message in new:
-        place = merged.index.get(message.id)
+        place = merged.places.get(message.id)
         if place is not None and isinstance(message, RemoveMessage):
             removed.add(message.id)
         elif isinstance(message, RemoveMessage):
@@ -101,7 +101,7 @@ def _merge(old: list[BaseMessage], new: list[BaseMessage]) -> list[BaseMessage]:
             merged[place] = message
             removed.discard(message.id)
         else:
-            merged.index[message.id] = len(merged)
+            merged.places[message.id] = len(merged)
             merged.append(message)
     return [m for m in merged if m.id not in removed] if removed else merged
 
