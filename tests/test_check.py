@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from minilc.course import check, cli
 from minilc.course.cases import Case, case, load
 from minilc.course.layers import LAYERS, layer
+from minilc.course.twin import Twin
 from minilc.course.worlds import World
 
 CASES = load()
@@ -19,7 +21,13 @@ CASES = load()
 
 @pytest.mark.parametrize("one", CASES, ids=lambda one: one.name)
 def test_case(one: Case) -> None:
-    check.judge(one).assert_equal()
+    judged(one).assert_equal()
+
+
+@cache
+def judged(one: Case) -> Twin:
+    """The case's comparison, made once."""
+    return check.judge(one)
 
 
 def test_no_definition_of_a_case_hides_another() -> None:
@@ -55,7 +63,7 @@ def test_no_case_fails_by_a_mistake_of_its_own() -> None:
     mistakes = [
         one.name
         for one in CASES
-        if _is_a_mistake(check.judge(one).langchain.result, one.run.__code__.co_filename)
+        if _is_a_mistake(judged(one).langchain.result, one.run.__code__.co_filename)
     ]
     assert mistakes == []
 

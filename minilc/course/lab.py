@@ -102,6 +102,7 @@ def command(
         "--ip=127.0.0.1",
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url=/lab/tree/{address}",
+        "--log-level=WARN",  # the address is printed all the same
         # Nothing is asked of the network: no news, no update, no list of extensions.
         "--LabApp.extension_manager=readonly",
         "--LabApp.news_url=None",

@@ -276,7 +276,7 @@ class Twin:
 
     def _repr_html_(self) -> str:
         cells = [
-            f'<td style="text-align:left;vertical-align:top"><pre style="margin:0">'
+            f'<td style="text-align:left;vertical-align:top"><pre style="{PRE}">'
             f"{_marked(escape(value), '<mark>', '</mark>')}</pre></td>"
             for _, value in self._sides(LINES)
         ]
@@ -306,6 +306,7 @@ class Twin:
         return table
 
 
+PRE = "margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
 SIGNS = {EQUAL: "=", REGISTERED: "≈", DIFFERENT: "≠", STALE: "?"}
 
 
