@@ -113,8 +113,13 @@ def _create_subset_model(
     name: str, model: type[BaseModel], field_names: list[str], *, fn_description: str | None = None
 ) -> type[BaseModel]:
     """A model with some of the fields of another."""
+    doc = fn_description or model.__doc__ or ""
+    if model.__module__ == __name__ and field_names == list(model.model_fields):
+        # One that was built here, to be shown whole: the same again would cost as much again.
+        if (model.__name__, inspect.getdoc(model)) == (name, inspect.cleandoc(doc)):
+            return model
     fields = {field: _plain_field(model.model_fields[field], None) for field in field_names}
-    return _build_model(name, fields, fn_description or model.__doc__ or "")
+    return _build_model(name, fields, doc)
 
 
 def get_all_basemodel_annotations(

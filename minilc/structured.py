@@ -87,6 +87,8 @@ def _description_of_schema(args_schema: ArgsSchema | None) -> str:
         description = args_schema.get("description")
     elif isinstance(args_schema, type) and issubclass(args_schema, BaseModel):
         description = args_schema.__doc__ or None
+        if description and "A base class for creating Pydantic models" in description:
+            description = ""  # Inherited from BaseModel: it describes nothing.
     elif args_schema:
         raise TypeError(f"Invalid args_schema: expected BaseModel or dict, got {args_schema}")
     if description is None:
