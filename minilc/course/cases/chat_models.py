@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from minilc.course.cases import case
 from minilc.course.cases.support import asks, call, sent
+from minilc.course.wire import Wire, completion, openai_model
 from minilc.course.worlds import World
 
 LAYER = "chat_models"
@@ -285,3 +286,118 @@ def fake(lc: World) -> Any:
 @case(LAYER, "GenericFakeChatModel knows no tools")
 def fake_with_tools(lc: World) -> Any:
     return lc.GenericFakeChatModel(messages=iter(["a"])).bind_tools([weather_tool(lc)])
+
+
+# Over the wire: minilc's OpenAIChatModel and langchain_openai.ChatOpenAI, on one endpoint
+
+
+def over_the_wire(lc: World, asked: Any, reply: Any = None, **bound: Any) -> Any:
+    """The body that is sent for these messages, and what is read from the reply."""
+    wire = Wire(reply or completion("好"))
+    model = openai_model(lc, wire.transport)
+    tools = bound.pop("tools", [])
+    answer = (model.bind_tools(tools, **bound) if tools else model.bind(**bound)).invoke(asked)
+    return wire.bodies, read(answer)
+
+
+def read(answer: Any) -> dict[str, Any]:
+    """What an answer says, without the provider's remarks about it."""
+    names = "content tool_calls invalid_tool_calls usage_metadata additional_kwargs".split()
+    return {name: getattr(answer, name) for name in names}
+
+
+@case(LAYER, "the body of a question")
+def wire_question(lc: World) -> Any:
+    asked = [lc.SystemMessage("你是天气助手"), lc.HumanMessage("北京今天天气怎么样？", name="ming")]
+    return over_the_wire(lc, asked)
+
+
+@case(LAYER, "the body with a tool in it, and the call that comes back")
+def wire_tool(lc: World) -> Any:
+    reply = completion(None, [("get_weather", '{"city": "北京"}')])
+    return over_the_wire(lc, "北京今天天气怎么样？", reply, tools=[weather_tool(lc)])
+
+
+@case(LAYER, "a call and its answer go back as JSON text and as a tool message")
+def wire_history(lc: World) -> Any:
+    asked = [
+        lc.HumanMessage("北京今天天气怎么样？"),
+        asks(lc, call("get_weather", {"city": "北京"}), call("get_weather", {}, "c2")),
+        lc.ToolMessage("晴", tool_call_id="c1", name="get_weather"),
+        lc.ToolMessage("Error", tool_call_id="c2", status="error", artifact=[1]),
+    ]
+    return over_the_wire(lc, asked)
+
+
+@case(LAYER, "a broken call goes back as it came")
+def wire_invalid_history(lc: World) -> Any:
+    broken = {"name": "clock", "args": "{", "id": "c1", "error": "cut", "type": "invalid_tool_call"}
+    return over_the_wire(lc, [lc.HumanMessage("a"), lc.AIMessage("", invalid_tool_calls=[broken])])
+
+
+@case(LAYER, "content blocks go out as blocks")
+def wire_blocks(lc: World) -> Any:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    return over_the_wire(lc, [lc.HumanMessage([{"type": "text", "text": "什么？"}, image])])
+
+
+@case(LAYER, "arguments that are broken JSON become an invalid call with the reason")
+def wire_broken_arguments(lc: World) -> Any:
+    reply = completion(None, [("get_weather", '{"city": "北'), ("get_weather", '{"city": "上海"}')])
+    return over_the_wire(lc, "天气？", reply, tools=[weather_tool(lc)])
+
+
+@case(LAYER, "empty arguments and null are an empty dict")
+def wire_empty_arguments(lc: World) -> Any:
+    reply = completion(None, [("a", ""), ("b", "{}"), ("c", "null")])
+    _, answer = over_the_wire(lc, "hi", reply, tools=[weather_tool(lc)])
+    return answer
+
+
+@case(LAYER, "arguments that are valid JSON and no object are an error")
+def wire_other_arguments(lc: World) -> Any:
+    reply = completion(None, [("get_weather", '"北京"')])
+    return over_the_wire(lc, "hi", reply, tools=[weather_tool(lc)])
+
+
+@case(LAYER, "tool_choice as OpenAI wants it, for each way of saying it")
+def wire_tool_choice(lc: World) -> Any:
+    choices = ["auto", "none", "any", "required", "get_weather", True, {"type": "function"}]
+    bodies = []
+    for choice in choices:
+        sent_bodies, _ = over_the_wire(lc, "hi", tools=[weather_tool(lc)], tool_choice=choice)
+        bodies.append(sent_bodies[0].get("tool_choice"))
+    return bodies
+
+
+@case(LAYER, "a tool_choice of another kind is refused")
+def wire_wrong_tool_choice(lc: World) -> Any:
+    return over_the_wire(lc, "hi", tools=[weather_tool(lc)], tool_choice=3.5)
+
+
+@case(LAYER, "strict and other options go into the body")
+def wire_options(lc: World) -> Any:
+    return over_the_wire(
+        lc, "hi", tools=[weather_tool(lc)], strict=True, temperature=0, stop=["。"]
+    )
+
+
+@case(LAYER, "a refusal is kept")
+def wire_refusal(lc: World) -> Any:
+    _, answer = over_the_wire(lc, "hi", completion(None, refusal="I will not."))
+    return answer
+
+
+@case(LAYER, "the same when awaited")
+async def wire_awaited(lc: World) -> Any:
+    wire = Wire(completion(None, [("get_weather", '{"city": "北京"}')]))
+    model = openai_model(lc, wire.transport).bind_tools([weather_tool(lc)])
+    return read(await model.ainvoke("北京今天天气怎么样？")), wire.bodies
+
+
+@case(LAYER, "an agent over the wire: two requests, the second with the answer in it")
+def wire_agent(lc: World) -> Any:
+    wire = Wire(completion(None, [("get_weather", '{"city": "北京"}')]), completion("北京今天晴。"))
+    agent = lc.create_agent(openai_model(lc, wire.transport), [weather_tool(lc)])
+    result = agent.invoke({"messages": [("user", "北京今天天气怎么样？")]})
+    return wire.bodies, [message.content for message in result["messages"]]

@@ -625,14 +625,14 @@ def structured_stale(lc: World) -> Any:
             asks(lc, call("Sorry", {"reason": "three"}, "c3")),
         ]
     )
-    schema = {
-        "title": "Sorry",
-        "type": "object",
-        "properties": {"reason": {"type": "string"}},
-        "required": ["reason"],
-    }
+
+    class Sorry(TypedDict):
+        """Why there is no forecast."""
+
+        reason: str
+
     agent = lc.create_agent(
-        model, response_format=lc.ToolStrategy(schema), checkpointer=lc.InMemorySaver()
+        model, response_format=lc.ToolStrategy(Sorry), checkpointer=lc.InMemorySaver()
     )
     agent.invoke(user(), THREAD)
     return agent.invoke(user(), THREAD)["structured_response"]

@@ -106,7 +106,7 @@ def strict(lc: World) -> Any:
     return lc.convert_to_openai_tool(lc.tool(search), strict=True)
 
 
-@case(LAYER, "strict goes into nested models")
+@case(LAYER, "strict goes into nested models", behaviour="strict-inside")
 def strict_nested(lc: World) -> Any:
     return lc.convert_to_openai_tool(Order, strict=True)
 
@@ -355,3 +355,45 @@ def anthropic_passes(lc: World) -> Any:
 @case(LAYER, "Anthropic's shape of a dict that is no tool is an error")
 def anthropic_other_dict(lc: World) -> Any:
     return lc.convert_to_anthropic_tool({"city": "string"})
+
+
+@case(LAYER, "Gemini's shape writes types in capitals and drops defaults")
+def gemini(lc: World) -> Any:
+    return lc.convert_to_gemini_tool(lc.tool(search))
+
+
+@case(LAYER, "Gemini's shape of nested models, enums and descriptions")
+def gemini_nested(lc: World) -> Any:
+    @lc.tool
+    def order(
+        first: Line, others: list[Line], unit: Unit, note: Annotated[str, "备注"] = ""
+    ) -> str:
+        """下一个订单。"""
+        return ""
+
+    return lc.convert_to_gemini_tool(order)
+
+
+@case(LAYER, "Gemini's shape loses what is in a tuple and a dict", behaviour="gemini-open-types")
+def gemini_containers(lc: World) -> Any:
+    @lc.tool
+    def save(payload: dict, tags: list, pair: tuple[int, str], anything: Any) -> str:
+        """Save a record."""
+        return ""
+
+    return lc.convert_to_gemini_tool(save)
+
+
+@case(LAYER, "Gemini's shape of a tool without arguments")
+def gemini_without_arguments(lc: World) -> Any:
+    return lc.convert_to_gemini_tool(lc.tool(ping))
+
+
+@case(LAYER, "Gemini's shape hides injected arguments, too")
+def gemini_injected(lc: World) -> Any:
+    @lc.tool
+    def f(x: int, user: Annotated[str, lc.InjectedToolArg]) -> str:
+        """F."""
+        return ""
+
+    return lc.convert_to_gemini_tool(f)
