@@ -38,8 +38,10 @@ class BaseMessage(BaseModel):
     def text(self) -> str:
         """The text of the content, joined; blocks of other types are skipped."""
         blocks = [self.content] if isinstance(self.content, str) else self.content
-        texts = [b if isinstance(b, str) else b["text"] for b in blocks if _is_text(b)]
-        return "".join(texts)
+        texts = [
+            b if isinstance(b, str) else b.get("type") == "text" and b.get("text") for b in blocks
+        ]
+        return "".join(text for text in texts if isinstance(text, str))
 
     def pretty_repr(self, html: bool = False) -> str:
         """The message under a title line; `html` makes the title bold, in a terminal."""
@@ -58,12 +60,6 @@ class BaseMessage(BaseModel):
         # A field that still has its default says nothing; empty dicts and lists are shown.
         args, fields = super().__repr_args__(), type(self).model_fields
         return [(k, v) for k, v in args if k not in fields or v not in (None, fields[k].default)]
-
-
-def _is_text(block: str | dict[Any, Any]) -> bool:
-    return isinstance(block, str) or (
-        block.get("type") == "text" and isinstance(block.get("text"), str)
-    )
 
 
 class HumanMessage(BaseMessage):

@@ -7,11 +7,12 @@ Leaves out pydantic.v1 models, the placeholder fields of positional-only paramet
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.fields import FieldInfo
@@ -122,15 +123,9 @@ def _create_subset_model(
     return _build_model(name, fields, doc)
 
 
-def get_all_basemodel_annotations(
-    cls: type[BaseModel], *, default_to_bound: bool = True
-) -> dict[str, Any]:
-    """The annotation of every field, marks included; a free type variable is its bound."""
-    annotations = {name: f.rebuild_annotation() for name, f in cls.model_fields.items()}
-    for name, type_ in annotations.items():
-        if default_to_bound and isinstance(type_, TypeVar):
-            annotations[name] = type_.__bound__ or Any
-    return annotations
+def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:
+    """The annotation of every field, marks included."""
+    return {name: field.rebuild_annotation() for name, field in cls.model_fields.items()}
 
 
 def _infer_arg_descriptions(
@@ -208,21 +203,18 @@ def _parse_args_block(block: str) -> dict[str, str]:
 
 def _get_injected_args_keys_from_signature(func: Callable[..., Any]) -> frozenset[str]:
     """The names of the parameters that carry a mark, string annotations resolved."""
-    hints = _get_type_hints(func)
-    parameters = inspect.signature(func).parameters
-    return frozenset(
-        name
-        for name, p in parameters.items()
-        if _is_injected_arg_type(hints.get(name, p.annotation))
-    )
+    hints, parameters = _get_type_hints(func), inspect.signature(func).parameters
+    return frozenset(n for n in parameters if _is_injected_arg_type(hints.get(n)))
 
 
 def _get_type_hints(func: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of `func`, resolved as far as they can be: one name at a time if need be."""
+    """The annotations of `func`, each resolved on its own: one that cannot be hides no other."""
     source: Any = inspect.unwrap(func)
     while isinstance(source, functools.partial):
         source = source.func
-    try:
-        return get_type_hints(source, include_extras=True)
-    except (NameError, TypeError):
-        return {}
+    hints: dict[str, Any] = {}
+    for name, annotation in getattr(source, "__annotations__", {}).items():
+        holder = type("holder", (), {"__annotations__": {name: annotation}})
+        with contextlib.suppress(NameError, AttributeError):
+            hints |= get_type_hints(holder, source.__globals__, include_extras=True)
+    return hints
