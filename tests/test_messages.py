@@ -1,0 +1,323 @@
+"""Layer 1: what a message is, what it coerces, what it refuses."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from minilc.course.worlds import LANGCHAIN, MINILC, World
+
+CALL = {"name": "get_weather", "args": {"city": "北京"}, "id": "call_1", "type": "tool_call"}
+PAGE = (
+    "\nFor troubleshooting, visit: https://docs.langchain.com/oss/python/langchain/errors/"
+    "MESSAGE_COERCION_FAILURE "
+)
+
+
+def raw_call(arguments: Any, **more: Any) -> dict[str, Any]:
+    """A tool call as OpenAI's endpoint sends it."""
+    return {"id": "call_1", "function": {"name": "get_weather", "arguments": arguments}, **more}
+
+
+def test_messages_are_equal_by_class_and_fields(lc: World) -> None:
+    assert lc.HumanMessage("hi") == lc.HumanMessage(content="hi")
+    assert lc.HumanMessage("hi") != lc.HumanMessage("hi", id="1")
+    assert lc.HumanMessage("hi") != lc.SystemMessage("hi")
+
+
+def test_content_is_text_or_a_list_of_text_and_blocks(lc: World) -> None:
+    blocks = ["a", {"type": "image_url", "image_url": {"url": "x"}}]
+    assert lc.HumanMessage(blocks).content == blocks
+    assert lc.HumanMessage(("a", "b")).content == ["a", "b"]
+    with pytest.raises(ValidationError, match="^2 validation errors for HumanMessage\ncontent.str"):
+        lc.HumanMessage(5)
+    with pytest.raises(ValidationError, match="^2 validation errors for AIMessage\ncontent.str"):
+        lc.AIMessage()
+
+
+def test_the_text_of_a_message_is_its_text_blocks(lc: World) -> None:
+    blocks = [{"type": "text", "text": "a"}, "b", {"type": "json", "text": "c"}, {"type": "text"}]
+    assert lc.AIMessage(blocks).text == "ab"
+    assert lc.AIMessage("ab").text == "ab"
+
+
+def test_an_id_may_be_a_number_and_may_be_set_later(lc: World) -> None:
+    message = lc.HumanMessage("hi", id=5)
+    assert message.id == "5"
+    message.id = "6"
+    assert message == lc.HumanMessage("hi", id="6")
+
+
+def test_a_field_that_no_message_has_is_kept(lc: World) -> None:
+    assert lc.HumanMessage("hi", mood="sunny").mood == "sunny"
+
+
+def test_repr_leaves_out_what_has_its_default(lc: World) -> None:
+    assert repr(lc.HumanMessage("hi")) == (
+        "HumanMessage(content='hi', additional_kwargs={}, response_metadata={})"
+    )
+    assert repr(lc.ToolMessage("hi", tool_call_id="1", status="error")) == (
+        "ToolMessage(content='hi', tool_call_id='1', status='error')"
+    )
+
+
+def test_a_message_is_plain_data_after_model_dump(lc: World) -> None:
+    assert lc.AIMessage("hi", tool_calls=[CALL]).model_dump() == {
+        "content": "hi",
+        "additional_kwargs": {},
+        "response_metadata": {},
+        "type": "ai",
+        "name": None,
+        "id": None,
+        "tool_calls": [CALL],
+        "invalid_tool_calls": [],
+        "usage_metadata": None,
+    }
+
+
+def test_a_tool_call_gets_its_type(lc: World) -> None:
+    given = [{"name": "get_weather", "args": {"city": "北京"}, "id": "call_1"}]
+    assert lc.AIMessage("", tool_calls=given).tool_calls == [CALL]
+    assert given == [{"name": "get_weather", "args": {"city": "北京"}, "id": "call_1"}]
+
+
+def test_a_tool_call_needs_name_args_and_id_and_nothing_else(lc: World) -> None:
+    with pytest.raises(TypeError) as missing:
+        lc.AIMessage("", tool_calls=[{"name": "f", "args": {}}])
+    assert str(missing.value) == "tool_call() missing 1 required keyword-only argument: 'id'"
+    with pytest.raises(TypeError) as unknown:
+        lc.AIMessage("", tool_calls=[CALL | {"city": "北京"}])
+    assert str(unknown.value) == "tool_call() got an unexpected keyword argument 'city'"
+
+
+def test_the_args_of_a_call_are_a_dict(lc: World) -> None:
+    with pytest.raises(ValidationError) as failure:
+        lc.AIMessage("", tool_calls=[CALL | {"args": '{"city": "北京"}'}])
+    assert [error["loc"] for error in failure.value.errors()] == [("tool_calls", 0, "args")]
+
+
+def test_raw_calls_of_openai_are_read(lc: World) -> None:
+    raw = [raw_call('{"city": "北京"}'), {"id": "call_2", "type": "custom"}]
+    message = lc.AIMessage("", additional_kwargs={"tool_calls": raw})
+    assert message.tool_calls == [CALL]
+    assert message.invalid_tool_calls == []
+    assert message.additional_kwargs == {"tool_calls": raw}
+
+
+def test_raw_calls_with_broken_json_become_invalid_calls(lc: World) -> None:
+    message = lc.AIMessage("", additional_kwargs={"tool_calls": [raw_call('{"city": ')]})
+    assert message.tool_calls == []
+    assert message.invalid_tool_calls == [
+        {
+            "type": "invalid_tool_call",
+            "id": "call_1",
+            "name": "get_weather",
+            "args": '{"city": ',
+            "error": None,
+        }
+    ]
+
+
+def test_raw_calls_without_arguments_are_calls_without_arguments(lc: World) -> None:
+    message = lc.AIMessage("", additional_kwargs={"tool_calls": [raw_call("null")]})
+    assert message.tool_calls == [CALL | {"args": {}}]
+
+
+@pytest.mark.parametrize("raw", [raw_call(None), {"function": {"name": "f"}}, {"function": None}])
+def test_raw_calls_of_another_shape_are_left_alone(lc: World, raw: dict[str, Any]) -> None:
+    message = lc.AIMessage("", additional_kwargs={"tool_calls": [raw]})
+    assert (message.tool_calls, message.invalid_tool_calls) == ([], [])
+
+
+def test_given_calls_win_over_raw_ones(lc: World) -> None:
+    raw = {"tool_calls": [raw_call('{"city": "上海"}')]}
+    assert lc.AIMessage("", tool_calls=[CALL], additional_kwargs=raw).tool_calls == [CALL]
+
+
+def test_a_tool_message_makes_text_of_other_content(lc: World) -> None:
+    def content(value: Any) -> Any:
+        return lc.ToolMessage(value, tool_call_id="1").content
+
+    assert content(5) == "5"
+    assert content(None) == "None"
+    assert content({"a": 1}) == "{'a': 1}"
+    assert content(("a", 5, {"type": "text"})) == ["a", "5", {"type": "text"}]
+
+
+def test_the_id_of_the_answered_call_may_be_a_number_or_a_uuid(lc: World) -> None:
+    assert lc.ToolMessage("x", tool_call_id=5).tool_call_id == "5"
+    assert lc.ToolMessage("x", tool_call_id=UUID(int=1)).tool_call_id == str(UUID(int=1))
+    with pytest.raises(KeyError, match="^'tool_call_id'$"):
+        lc.ToolMessage("x")
+
+
+def test_what_was_given_to_a_tool_message_stays_as_it_was(lc: World) -> None:
+    given = {"content": [5], "tool_call_id": 5}
+    lc.ToolMessage.model_validate(given)
+    lc.ToolMessage(**given)
+    assert given == {"content": [5], "tool_call_id": 5}
+
+
+def test_a_tool_message_may_be_returned_by_a_tool(lc: World) -> None:
+    assert isinstance(lc.ToolMessage("x", tool_call_id="1"), lc.ToolOutputMixin)
+
+
+def test_a_remove_message_has_an_id_and_no_content(lc: World) -> None:
+    assert (lc.RemoveMessage("1").id, lc.RemoveMessage(id="1").content) == ("1", "")
+    with pytest.raises(ValueError, match="^RemoveMessage does not support 'content' field.$"):
+        lc.RemoveMessage(id="1", content="x")
+
+
+def test_any_message_picks_the_class_by_type(lc: World) -> None:
+    class State(BaseModel):
+        messages: list[lc.AnyMessage]
+
+    kept = lc.AIMessage("b")
+    state = State(messages=[{"type": "human", "content": "a"}, kept])
+    assert state.messages == [lc.HumanMessage("a"), kept]
+    assert state.messages[1] is kept
+
+
+def test_pretty_print_shows_the_calls(lc: World, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = {"name": "f", "args": "{", "id": "call_2", "error": "cut off"}
+    lc.AIMessage(
+        "One moment.", name="bot", tool_calls=[CALL], invalid_tool_calls=[broken]
+    ).pretty_print()
+    assert capsys.readouterr().out == (
+        "================================== Ai Message ==================================\n"
+        "Name: bot\n"
+        "\n"
+        "One moment.\n"
+        "Tool Calls:\n"
+        "  get_weather (call_1)\n"
+        " Call ID: call_1\n"
+        "  Args:\n"
+        "    city: 北京\n"
+        "Invalid Tool Calls:\n"
+        "  f (call_2)\n"
+        " Call ID: call_2\n"
+        "  Error: cut off\n"
+        "  Args:\n"
+        "    {\n"
+    )
+
+
+def test_a_pretty_title_can_be_bold(lc: World) -> None:
+    left = "================================"
+    title = "\033[1m Human Message \033[0m"
+    assert lc.HumanMessage("hi").pretty_repr(html=True) == f"{left}{title}{left}=\n\nhi"
+
+
+def test_strings_pairs_dicts_and_messages_become_messages(lc: World) -> None:
+    message = lc.AIMessage("d")
+    assert lc.convert_to_messages(
+        ["a", ("human", "b"), ["system", "c"], message, {"role": "user", "content": "e"}]
+    ) == [
+        lc.HumanMessage("a"),
+        lc.HumanMessage("b"),
+        lc.SystemMessage("c"),
+        message,
+        lc.HumanMessage("e"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        ("human", "HumanMessage"),
+        ("user", "HumanMessage"),
+        ("ai", "AIMessage"),
+        ("assistant", "AIMessage"),
+        ("system", "SystemMessage"),
+        ("developer", "SystemMessage"),
+    ],
+)
+def test_a_role_picks_the_class(lc: World, role: str, name: str) -> None:
+    (message,) = lc.convert_to_messages([(role, "x")])
+    assert type(message) is getattr(lc, name)
+    known = {"__openai_role__": "developer"} if role == "developer" else {}
+    assert message.additional_kwargs == known
+
+
+def test_a_dict_of_openai_with_calls_becomes_an_ai_message(lc: World) -> None:
+    given = {"role": "assistant", "content": None, "tool_calls": [raw_call('{"city": "北京"}')]}
+    before = json.dumps(given)
+    assert lc.convert_to_messages([given]) == [lc.AIMessage("", tool_calls=[CALL])]
+    assert json.dumps(given) == before
+
+
+def test_a_dict_with_broken_arguments_is_a_json_error(lc: World) -> None:
+    given = {"role": "assistant", "content": "", "tool_calls": [raw_call("{")]}
+    with pytest.raises(json.JSONDecodeError):
+        lc.convert_to_messages([given])
+
+
+def test_a_dict_of_a_tool_becomes_a_tool_message(lc: World) -> None:
+    given = {"role": "tool", "content": "x", "tool_call_id": "1", "status": "error", "artifact": 5}
+    expected = lc.ToolMessage("x", tool_call_id="1", status="error", artifact=5)
+    assert lc.convert_to_messages([given]) == [expected]
+
+
+def test_what_is_no_field_goes_to_additional_kwargs(lc: World) -> None:
+    given = {
+        "type": "human",
+        "content": "x",
+        "name": "n",
+        "id": "1",
+        "response_metadata": {"a": 1},
+        "additional_kwargs": {"b": 2},
+        "c": 3,
+    }
+    (message,) = lc.convert_to_messages([given])
+    assert message == lc.HumanMessage(
+        "x",
+        name="n",
+        id="1",
+        response_metadata={"a": 1},
+        additional_kwargs={"b": 2, "c": 3},
+    )
+
+
+def test_a_dict_can_remove_a_message(lc: World) -> None:
+    given = {"role": "remove", "content": "", "id": "1"}
+    assert lc.convert_to_messages([given]) == [lc.RemoveMessage(id="1")]
+
+
+def test_an_unknown_role_is_an_error(lc: World) -> None:
+    with pytest.raises(ValueError) as failure:
+        lc.convert_to_messages([("robot", "x")])
+    assert str(failure.value) == (
+        "Unexpected message type: 'robot'. Use one of 'human', 'user', 'ai', 'assistant', "
+        f"'function', 'tool', 'system', or 'developer'.{PAGE}"
+    )
+
+
+@pytest.mark.parametrize("given", [{"role": "user"}, {"content": "x"}, {}])
+def test_a_dict_without_role_or_content_is_an_error(lc: World, given: dict[str, str]) -> None:
+    with pytest.raises(ValueError) as failure:
+        lc.convert_to_messages([given])
+    assert str(failure.value) == (
+        f"Message dict must contain 'role' and 'content' keys, got {given}{PAGE}"
+    )
+
+
+def test_a_sequence_of_three_is_an_error(lc: World) -> None:
+    with pytest.raises(NotImplementedError) as failure:
+        lc.convert_to_messages([("human", "a", "b")])
+    assert str(failure.value) == "Message as a sequence must be (role string, template)"
+
+
+def test_a_number_is_no_message(lc: World) -> None:
+    with pytest.raises(NotImplementedError) as failure:
+        lc.convert_to_messages([5])
+    assert str(failure.value) == f"Unsupported message type: <class 'int'>{PAGE}"
+
+
+def test_minilc_has_no_function_message() -> None:
+    # The row `function-message`: what upstream keeps for histories from before tool calls.
+    given = [{"role": "function", "name": "f", "content": "x"}]
+    assert LANGCHAIN.convert_to_messages(given)[0].type == "function"
+    with pytest.raises(ValueError, match="^Unexpected message type: 'function'."):
+        MINILC.convert_to_messages(given)
