@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import typing
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from inspect import iscoroutinefunction, isfunction, ismethod, signature
+from inspect import Parameter, iscoroutinefunction, isfunction, ismethod, signature
+from itertools import count
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
 from uuid import UUID, uuid4, uuid5
 
@@ -23,6 +24,7 @@ from minilc.messages import ToolOutputMixin
 
 START = "__start__"
 END = "__end__"
+ROOT = "__root__"  # the only key of a state that has none
 
 # Where the config of a running task keeps what the graph hands to its node.
 CONF: Literal["configurable"] = "configurable"
@@ -98,15 +100,24 @@ class Interrupt:
 
 
 @dataclass(slots=True)
-class PregelScratchpad:
-    """The answers that a task has got so far: each `interrupt` of its node takes the next one."""
+class PregelTask:
+    """A node that runs in a step: what it is given, and what came of it."""
 
+    name: str
+    arg: Any = None  # the input, if the task comes from a `Send`; else it reads the state
+    is_sent: bool = False
+    # Answers to its interrupts, in order; then one that whoever asks first may take.
     resume: list[Any] = field(default_factory=list)
-    task_id: UUID = field(default_factory=uuid4)
-    # Gives the answer that came without an id to the first who asks for it, to others None.
-    get_null_resume: Callable[[], Any] = lambda: None
+    answers: list[Any] = field(default_factory=list)
+    id: UUID = field(default_factory=uuid4)
     # Counting this way is atomic: tools of one node may interrupt in several threads.
-    interrupt_counter: Callable[[], int] = lambda: 0
+    interrupt_counter: Callable[[], int] = count().__next__
+    calls: Callable[[], int] = count().__next__  # of other graphs by the node
+    interrupts: tuple[Interrupt, ...] = ()
+    writes: list[tuple[str, Any]] = field(default_factory=list)
+    goto: list[str | Send] = field(default_factory=list)
+    fresh: dict[str, Any] | None = None  # the state with its own writes and nobody else's
+    done: bool = False
 
 
 def interrupt(value: Any) -> Any:
@@ -117,18 +128,17 @@ def interrupt(value: Any) -> Any:
     Raises:
         GraphInterrupt: there is no answer yet.
     """
-    scratchpad: PregelScratchpad = get_config()[CONF][CONFIG_KEY_SCRATCHPAD]
-    index = scratchpad.interrupt_counter()
+    task: PregelTask = get_config()[CONF][CONFIG_KEY_SCRATCHPAD]
+    index = task.interrupt_counter()
     # 1. Answered before, by its id or in an earlier run of this node.
-    if index < len(scratchpad.resume):
-        return scratchpad.resume[index]
-    # 2. The next answer that nobody else took.
-    if (answer := scratchpad.get_null_resume()) is not None:
-        scratchpad.resume.append(answer)
-        return answer
+    if index < len(task.resume):
+        return task.resume[index]
+    # 2. The answer that came without an id, if nobody else was first.
+    if task.answers:
+        task.resume.append(task.answers.pop())
+        return task.resume[index]
     # 3. Ask. The id stays the same until there is an answer, however often the node runs.
-    interrupt_id = uuid5(scratchpad.task_id, str(len(scratchpad.resume))).hex
-    raise GraphInterrupt((Interrupt(value, interrupt_id),))
+    raise GraphInterrupt((Interrupt(value, uuid5(task.id, str(len(task.resume))).hex),))
 
 
 @dataclass(kw_only=True, slots=True, frozen=True)
@@ -140,10 +150,6 @@ class Runtime(Generic[ContextT]):
     stream_writer: Callable[[Any], None] = lambda _: None
     execution_info: Any = None
     server_info: Any = None
-
-    def override(self, **overrides: Any) -> Runtime[ContextT]:
-        """A copy with some fields replaced."""
-        return replace(self, **overrides)
 
 
 def get_config() -> RunnableConfig:
@@ -170,47 +176,58 @@ class RunnableCallable:
     """
 
     def __init__(self, action: Any, name: str | None = None) -> None:
-        self.action, self.is_runnable = action, hasattr(action, "invoke")
-        if not (self.is_runnable or callable(action)):
-            raise TypeError(
-                "Expected a Runnable, callable or dict."
-                f"Instead got an unsupported type: {type(action)}"
-            )
-        self.name = name or getattr(action, "name" if self.is_runnable else "__name__", None)
-        self.is_async = iscoroutinefunction(action) or (
-            not self.is_runnable and iscoroutinefunction(action.__call__)
-        )
-        parameters = () if self.is_runnable else signature(action).parameters
-        self.injected = [p for p in ("config", "runtime", "writer", "store") if p in parameters]
+        self.func: Callable[..., Any] | None = action
+        self.afunc: Callable[..., Any] | None = None
+        self.injected = ["config"]
+        if hasattr(action, "invoke"):
+            self.func, self.afunc = action.invoke, action.ainvoke
+        elif callable(action):
+            parameters = signature(action).parameters.values()
+            self.injected = [p.name for p in parameters if _is_injected(p)]
+            if any(map(iscoroutinefunction, (action, action.__call__))):
+                self.func, self.afunc = None, action
+        else:
+            text = "Expected a Runnable, callable or dict.Instead got an unsupported type: "
+            raise TypeError(f"{text}{type(action)}")
+        self.action = action
+        self.name = name or getattr(action, "__name__", None) or getattr(action, "name", None)
 
     def invoke(self, input: Any, config: RunnableConfig) -> Any:
-        if self.is_async:
-            raise TypeError(
-                f'No synchronous function provided to "{self.name}".\nEither initialize with a '
-                "synchronous function or invoke via the async API (ainvoke, astream, etc.)"
-            )
-        return self._call(input, config)
+        """Call the action.
+
+        Raises:
+            TypeError: it can only be awaited.
+        """
+        if self.func is None:
+            text = f'No synchronous function provided to "{self.name}".\nEither initialize with a '
+            text += "synchronous function or invoke via the async API (ainvoke, astream, etc.)"
+            raise TypeError(text)
+        return self.func(input, **self._kwargs(config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig) -> Any:
-        if self.is_runnable:
-            return await self.action.ainvoke(input, config)
-        if self.is_async:
-            return await self._call(input, config)
-        # A thread of its own: the loop's pool has few, and nodes beyond them would wait.
-        pool = ThreadPoolExecutor(1)
-        run = partial(copy_context().run, self._call, input, config)
+        """Await the action; one that blocks gets a thread, so that the others go on."""
+        if self.afunc is not None:
+            return await self.afunc(input, **self._kwargs(config))
+        pool = ThreadPoolExecutor(1)  # the loop's own pool has few threads, and more would wait
+        run = partial(copy_context().run, self.invoke, input, config)
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, run)
         finally:
             pool.shutdown(wait=False)
 
-    def _call(self, input: Any, config: RunnableConfig) -> Any:
-        if self.is_runnable:
-            return self.action.invoke(input, config)
-        runtime = config[CONF][CONFIG_KEY_RUNTIME]
-        known = {"config": config, "runtime": runtime, "writer": runtime.stream_writer}
-        known["store"] = runtime.store
-        return self.action(input, **{name: known[name] for name in self.injected})
+    def _kwargs(self, config: RunnableConfig) -> dict[str, Any]:
+        runtime: Runtime[Any] = config[CONF][CONFIG_KEY_RUNTIME]
+        known = {"config": config, "runtime": runtime}
+        known |= {"writer": runtime.stream_writer, "store": runtime.store}
+        return {name: known[name] for name in self.injected}
+
+
+def _is_injected(parameter: Parameter) -> bool:
+    """Whether a parameter has a name that the graph fills in, and no annotation of another type."""
+    types = {"config": "RunnableConfig", "writer": "StreamWriter", "store": "BaseStore"}
+    type_name = (types | {"runtime": ""}).get(parameter.name)
+    annotation = parameter.annotation
+    return type_name is not None and (annotation is Parameter.empty or type_name in str(annotation))
 
 
 class BranchSpec(NamedTuple):
@@ -225,9 +242,9 @@ class BranchSpec(NamedTuple):
         cls, path: RunnableCallable, path_map: dict[Hashable, str] | list[str] | None
     ) -> BranchSpec:
         """Take the ends from `path_map`, or from the `Literal` that the path says it returns."""
-        input_schema, returns = read_signature(path.action)
-        if path_map is None and get_origin(returns) is Literal:
-            path_map = list(get_args(returns))
+        input_schema, ends = read_signature(path.action)
+        if path_map is None and ends:
+            path_map = list(ends)
         if isinstance(path_map, list):
             path_map = {name: name for name in path_map}
         return cls(path, path_map, input_schema)
@@ -250,12 +267,71 @@ class BranchSpec(NamedTuple):
         return list(results)
 
 
-def read_signature(action: Any) -> tuple[Any, Any]:
-    """What annotations say: the class of the first parameter if it has fields, and the return."""
-    function = action if isfunction(action) or ismethod(action) else getattr(action, "__call__", 0)  # noqa: B004
+def create_error_message(message: str, error_code: str) -> str:
+    """The message, and where upstream explains it."""
+    page = "https://docs.langchain.com/oss/python/langgraph/errors/"
+    return f"{message}\nFor troubleshooting, visit: {page}{error_code}"
+
+
+def _get_updates(output: Any, keys: Container[str]) -> list[tuple[str, Any]]:
+    """What a node's answer writes; keys that the state does not have are dropped.
+
+    Raises:
+        InvalidUpdateError: it is no update.
+    """
+    # 1. Several answers, some of them commands.
+    if isinstance(output, list | tuple) and any(isinstance(part, Command) for part in output):
+        return [pair for part in output for pair in _get_updates(part, keys)]
+    # 2. A command has its update inside: like any other, or as pairs.
+    if isinstance(output, Command):
+        output = output.update
+        if isinstance(output, list | tuple) and all(isinstance(pair, tuple) for pair in output):
+            return [(key, value) for key, value in output if key in keys]
+    # 3. Nothing, or no more than a way to go.
+    if output is None or isinstance(output, Send):
+        return []
+    # 4. A state without keys is written as a whole.
+    if ROOT in keys:
+        return [(ROOT, output)]
+    # 5. A part of the state: a dict, or an object, of which counts what was set.
+    if not isinstance(output, dict):
+        if not hasattr(type(output), "__annotations__"):
+            text = f"Expected dict, got {output}"
+            raise InvalidUpdateError(create_error_message(text, "INVALID_GRAPH_NODE_RETURN_VALUE"))
+        is_set = getattr(output, "model_fields_set", output.__dict__)
+        output = {k: v for k, v in output.__dict__.items() if v is not None or k in is_set}
+    return [(key, value) for key, value in output.items() if key in keys]
+
+
+def _control_branch(output: Any) -> list[str | Send]:
+    """Where a node's answer sends the run, if it is a command or has some.
+
+    Raises:
+        ParentCommand: it is for the graph around this one.
+    """
+    targets: list[str | Send] = [output] if isinstance(output, Send) else []
+    for command in output if isinstance(output, list | tuple) else [output]:
+        if isinstance(command, Command):
+            if command.graph == Command.PARENT:
+                raise ParentCommand(replace(command, graph=None))
+            targets += [command.goto] if isinstance(command.goto, str | Send) else command.goto
+    return targets
+
+
+def read_signature(action: Any) -> tuple[Any, tuple[str, ...]]:
+    """What annotations say: the class of the first parameter if it has fields, and the ends.
+
+    Ends are the names in a `Literal` that is returned, or in a `Command[Literal]`.
+    """
+    method = getattr(action, "__call__", None)  # noqa: B004  # of an object that can be called
+    function = action if isfunction(action) or ismethod(action) else method
     if not (isfunction(function) or ismethod(function)):
-        return None, None
+        return None, ()
     hints = typing.get_type_hints(function)
     first = hints.get(next(iter(signature(function).parameters), ""))
     has_fields = isinstance(first, type) and typing.get_type_hints(first)
-    return first if has_fields else None, hints.get("return")
+    returns = hints.get("return")
+    commands = [hint for hint in (returns, *get_args(returns)) if get_origin(hint) is Command]
+    literals = (returns, *(get_args(command)[0] for command in commands))
+    ends = next((get_args(hint) for hint in literals if get_origin(hint) is Literal), ())
+    return first if has_fields else None, ends

@@ -3,7 +3,7 @@
 Mirrors langgraph/graph/{state,message}.py, langgraph/channels, langgraph/pregel
 Leaves out deferred nodes, retries, caches, timeouts, managed values, static breakpoints, the
 history of a thread, stream modes other than values, updates and custom, `add_messages(format=)`,
-sequences of nodes, JSON schemas of a graph.
+`destinations=`, sequences of nodes, coercing the context, JSON schemas of a graph.
 """
 
 from __future__ import annotations
@@ -11,18 +11,12 @@ from __future__ import annotations
 import asyncio
 import typing
 from collections import defaultdict
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Container,
-    Coroutine,
-    Hashable,
-    Iterator,
-)
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass, field, is_dataclass, replace
-from functools import partial
+from dataclasses import dataclass, is_dataclass, replace
+from functools import partial, reduce
 from inspect import Parameter, signature
 from itertools import count
 from typing import Annotated, Any, NamedTuple, TypedDict, get_args, get_origin
@@ -32,28 +26,39 @@ from pydantic import BaseModel
 
 from minilc import branch
 from minilc.base import RunnableConfig, _run_to_end, var_child_runnable_config
-from minilc.branch import CONF, END, START, BranchSpec, Command, InvalidUpdateError, Runtime, Send
+from minilc.branch import (
+    CONF,
+    END,
+    ROOT,
+    START,
+    Command,
+    InvalidUpdateError,
+    PregelTask,
+    Runtime,
+    Send,
+)
 from minilc.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
 DEFAULT_RECURSION_LIMIT = 10_007
 INTERRUPT = "__interrupt__"
-ROOT = "__root__"  # the only key of a state that has none
 CONFIG_KEY_CHECKPOINTER = "__pregel_checkpointer"
 MISSING: Any = object()
-
 Config = RunnableConfig | None
-PathMap = dict[Hashable, str] | list[str] | None
 
 
 class _History(list[BaseMessage]):
     """Merged messages with the place of each id, so that appending need not reread them.
 
-    A longer history shares the index of the one it grew from, which fits whichever list has as
-    many entries: an older list that is appended to again finds it too long, and makes its own.
+    A longer history shares the places of the one it grew from. They fit whichever list has as
+    many entries: one that is appended to a second time finds them too many, and counts anew.
     """
 
-    places: dict[str | None, int]
+    def __init__(self, messages: list[BaseMessage]) -> None:
+        super().__init__(messages)
+        self.places: dict[str | None, int] = getattr(messages, "places", {})
+        if len(self.places) != len(messages):
+            self.places = {message.id: place for place, message in enumerate(messages)}
 
 
 def add_messages(left: Any = None, right: Any = None) -> list[BaseMessage]:
@@ -63,47 +68,32 @@ def add_messages(left: Any = None, right: Any = None) -> list[BaseMessage]:
         ValueError: one of the two is missing, or a message to remove is not there.
     """
     if left is None or right is None:
-        only = "left" if left else "right"
-        raise ValueError(
-            f"Must specify non-null arguments for both 'left' and 'right'. Only received: '{only}'."
-        )
-    old = left if isinstance(left, _History) else _coerce_to_messages(left)
+        text = "Must specify non-null arguments for both 'left' and 'right'. Only received: "
+        raise ValueError(f"{text}'{'left' if left else 'right'}'.")
+    merged = _History(left if isinstance(left, _History) else _coerce_to_messages(left))
     new = _coerce_to_messages(right)
     ids = [message.id for message in new]
     if REMOVE_ALL_MESSAGES in ids:
         return new[len(ids) - ids[::-1].index(REMOVE_ALL_MESSAGES) :]
-    return _merge(old, new)
+    removed = set()
+    for message in new:
+        place = merged.places.setdefault(message.id, len(merged))
+        is_new = place == len(merged)
+        if isinstance(message, RemoveMessage):
+            if is_new:
+                text = "Attempting to delete a message with an ID that doesn't exist "
+                raise ValueError(f"{text}('{message.id}')")
+            removed.add(message.id)
+        else:
+            merged[place : place + 1] = [message]
+            removed.discard(message.id)
+    return [message for message in merged if message.id not in removed] if removed else merged
 
 
 def _coerce_to_messages(messages: Any) -> list[BaseMessage]:
+    """Messages with ids. One that has none is copied: it may be the caller's."""
     coerced = convert_to_messages(messages if isinstance(messages, list) else [messages])
-    for message in coerced:
-        if message.id is None:
-            message.id = str(uuid4())
-    return coerced
-
-
-def _merge(old: list[BaseMessage], new: list[BaseMessage]) -> list[BaseMessage]:
-    merged = _History(old)
-    merged.places = getattr(old, "places", {})
-    if len(merged.places) != len(old):
-        merged.places = {message.id: place for place, message in enumerate(old)}
-    removed = set()
-    for message in new:
-        place = merged.places.get(message.id)
-        if place is not None and isinstance(message, RemoveMessage):
-            removed.add(message.id)
-        elif isinstance(message, RemoveMessage):
-            raise ValueError(
-                f"Attempting to delete a message with an ID that doesn't exist ('{message.id}')"
-            )
-        elif place is not None:
-            merged[place] = message
-            removed.discard(message.id)
-        else:
-            merged.places[message.id] = len(merged)
-            merged.append(message)
-    return [m for m in merged if m.id not in removed] if removed else merged
+    return [m if m.id is not None else m.model_copy(update={"id": str(uuid4())}) for m in coerced]
 
 
 class MessagesState(TypedDict):
@@ -125,107 +115,53 @@ class Channel(NamedTuple):
     is_ephemeral: bool = False
 
     def update(self, value: Any, updates: list[Any]) -> Any:
-        """The value after the updates of one step.
+        """The value after all updates of a step.
 
         Raises:
             InvalidUpdateError: there are several, and no reducer.
         """
-        if self.reducer is None and len(updates) > 1:
-            message = f"At key '{self.key}': Can receive only one value per step. "
-            message += "Use an Annotated key to handle multiple values."
-            raise InvalidUpdateError(
-                create_error_message(message, "INVALID_CONCURRENT_GRAPH_UPDATE")
+        if self.reducer is not None:
+            return reduce(self.reducer, updates if value is MISSING else [value, *updates])
+        if len(updates) > 1:
+            text = (
+                f"At key '{self.key}': Can receive only one value per step. Use an Annotated key "
             )
-        for update in updates:
-            merge = self.reducer is not None and value is not MISSING
-            value = self.reducer(value, update) if merge else update
-        return value
-
-
-def create_error_message(message: str, error_code: str) -> str:
-    """The message, and where upstream explains it."""
-    page = "https://docs.langchain.com/oss/python/langgraph/errors/"
-    return f"{message}\nFor troubleshooting, visit: {page}{error_code}"
+            code = "INVALID_CONCURRENT_GRAPH_UPDATE"
+            raise InvalidUpdateError(
+                branch.create_error_message(f"{text}to handle multiple values.", code)
+            )
+        return updates[0]
 
 
 def _get_channels(schema: Any) -> dict[str, Channel]:
-    if not hasattr(schema, "__annotations__"):
-        return {ROOT: _get_channel(ROOT, schema)}
-    hints = typing.get_type_hints(schema, include_extras=True)
-    return {name: _get_channel(name, hint) for name, hint in hints.items()}
+    hints = {ROOT: schema}
+    if hasattr(schema, "__annotations__"):
+        hints = typing.get_type_hints(schema, include_extras=True)
+    return {key: _get_channel(key, hint) for key, hint in hints.items()}
 
 
-def _get_channel(name: str, annotation: Any) -> Channel:
-    """The last thing in `Annotated`, if it can be called, is the reducer.
+def _get_channel(key: str, annotation: Any) -> Channel:
+    """The last thing in an `Annotated` is the reducer, if it can be called.
 
     Raises:
         ValueError: it does not take two arguments.
     """
     if get_origin(annotation) in (typing.Required, typing.NotRequired):
         annotation = get_args(annotation)[0]
-    metadata = getattr(annotation, "__metadata__", (None,))
-    reducer = metadata[-1]
-    if EphemeralValue in metadata:
-        return Channel(name, is_ephemeral=True)
-    if not callable(reducer):
-        return Channel(name)
+    *_, reducer = marks = getattr(annotation, "__metadata__", (None,))
+    if EphemeralValue in marks or not callable(reducer):
+        return Channel(key, is_ephemeral=EphemeralValue in marks)
     kinds = [parameter.kind for parameter in signature(reducer).parameters.values()]
     if kinds.count(Parameter.POSITIONAL_ONLY) + kinds.count(Parameter.POSITIONAL_OR_KEYWORD) != 2:
-        text = f"Invalid reducer signature. Expected (a, b) -> c. Got {signature(reducer)}"
-        raise ValueError(text)
+        text = "Invalid reducer signature. Expected (a, b) -> c. Got "
+        raise ValueError(f"{text}{signature(reducer)}")
     while hasattr(annotation, "__origin__"):
         annotation = annotation.__origin__
     try:
-        return Channel(name, reducer, annotation())
+        initial = {Sequence: list, Mapping: dict, Set: set}.get(annotation, annotation)()
     except Exception:  # not every type has an empty value, and each refuses in its own way
-        return Channel(name, reducer)
-
-
-def _get_updates(output: Any, keys: Container[str]) -> list[tuple[str, Any]]:
-    """What a node's answer writes; keys that the state does not have are dropped.
-
-    Raises:
-        InvalidUpdateError: it is no update.
-    """
-    # 1. Several answers, some of them commands.
-    if isinstance(output, list | tuple) and any(isinstance(part, Command) for part in output):
-        return [pair for part in output for pair in _get_updates(part, keys)]
-    # 2. A command has its update inside: like any other, or as pairs.
-    if isinstance(output, Command):
-        output = output.update
-        if isinstance(output, list | tuple) and all(isinstance(pair, tuple) for pair in output):
-            return [(key, value) for key, value in output if key in keys]
-    # 3. Nothing, or no more than a way to go.
-    if output is None or isinstance(output, Send):
-        return []
-    # 4. A state without keys is written as a whole.
-    if ROOT in keys:
-        return [(ROOT, output)]
-    # 5. A part of the state: a dict, or an object, of which counts what was set.
-    if not isinstance(output, dict):
-        if not hasattr(type(output), "__annotations__"):
-            text = create_error_message(
-                f"Expected dict, got {output}", "INVALID_GRAPH_NODE_RETURN_VALUE"
-            )
-            raise InvalidUpdateError(text)
-        is_set = getattr(output, "model_fields_set", output.__dict__)
-        output = {k: v for k, v in output.__dict__.items() if v is not None or k in is_set}
-    return [(key, value) for key, value in output.items() if key in keys]
-
-
-def _control_branch(output: Any) -> list[str | Send]:
-    """Where a node's answer sends the run, if it is a command or has some.
-
-    Raises:
-        ParentCommand: it is for the graph around this one.
-    """
-    targets: list[str | Send] = [output] if isinstance(output, Send) else []
-    for command in output if isinstance(output, list | tuple) else [output]:
-        if isinstance(command, Command):
-            if command.graph == Command.PARENT:
-                raise branch.ParentCommand(replace(command, graph=None))
-            targets += [command.goto] if isinstance(command.goto, str | Send) else command.goto
-    return targets
+        initial = MISSING
+    return Channel(key, reducer, initial)
 
 
 class StateNodeSpec(NamedTuple):
@@ -233,7 +169,7 @@ class StateNodeSpec(NamedTuple):
 
     runnable: branch.RunnableCallable
     input_schema: Any
-    ends: dict[str, str | None]
+    ends: tuple[str, ...]
 
 
 class StateGraph:
@@ -255,14 +191,15 @@ class StateGraph:
         output_schema: Any = None,
     ) -> None:
         self.nodes: dict[str, StateNodeSpec] = {}
-        # An edge starts at several nodes if it waits for all of them.
-        self.edges: dict[tuple[tuple[str, ...], str], None] = {}
-        self.branches: defaultdict[str, dict[str, BranchSpec]] = defaultdict(dict)
+        self.edges: set[tuple[tuple[str, ...], str]] = set()  # several starts are waited for
+        self.branches: defaultdict[str, dict[str, branch.BranchSpec]] = defaultdict(dict)
         self.schemas: dict[Any, dict[str, Channel]] = {}
         self.channels: dict[str, Channel] = {}
         self.state_schema, self.context_schema = state_schema, context_schema
-        self.input_schema = input_schema or state_schema
-        self.output_schema = output_schema or state_schema
+        self.input_schema, self.output_schema = (
+            input_schema or state_schema,
+            output_schema or state_schema,
+        )
         for schema in (state_schema, self.input_schema, self.output_schema):
             self._add_schema(schema)
 
@@ -273,41 +210,33 @@ class StateGraph:
             if channel.reducer not in (None, known.reducer):
                 raise ValueError(f"Channel '{key}' already exists with a different type")
 
-    def add_node(
-        self, node: Any, action: Any = None, *, input_schema: Any = None, destinations: Any = None
-    ) -> StateGraph:
+    def add_node(self, node: Any, action: Any = None, *, input_schema: Any = None) -> StateGraph:
         """Add a node: a name and an action, or an action that has a name.
 
         Args:
             input_schema: what the node reads; else the class of its first parameter, or the state.
-            destinations: names, or a dict of names and labels, that `get_graph` draws edges to.
 
         Raises:
             ValueError: the name is taken or reserved.
             TypeError: the action cannot be called.
         """
         if not isinstance(node, str):
-            action, attribute = node, "name" if hasattr(node, "invoke") else "__name__"
-            node = getattr(action, attribute, None) or type(action).__name__
+            named = branch.RunnableCallable(node).name
+            node, action = named or type(node).__name__, node
         if action is None:
             raise RuntimeError
         if node in self.nodes:
             raise ValueError(f"Node `{node}` already present.")
         if node in (END, START):
             raise ValueError(f"Node `{node}` is reserved.")
-        for character in "|:":
-            if character in node:
-                text = (
-                    f"'{character}' is a reserved character and is not allowed in the node names."
-                )
-                raise ValueError(text)
+        for sign in set("|:").intersection(node):
+            text = "is a reserved character and is not allowed in the node names."
+            raise ValueError(f"'{sign}' {text}")
         try:
-            inferred, returns = branch.read_signature(action)
+            inferred, ends = branch.read_signature(action)
         except (NameError, TypeError):  # annotations that only people understand
-            inferred, returns = None, None
+            inferred, ends = None, ()
         schema = input_schema or inferred or self.state_schema
-        ends = destinations or _command_ends(returns)
-        ends = ends if isinstance(ends, dict) else dict.fromkeys(ends)
         self.nodes[node] = StateNodeSpec(branch.RunnableCallable(action, node), schema, ends)
         self._add_schema(schema)
         return self
@@ -318,28 +247,22 @@ class StateGraph:
         Raises:
             ValueError: it starts at `END`, ends at `START`, or joins a node that is not there.
         """
-        several = not isinstance(start_key, str)
-        starts = tuple(start_key) if several else (start_key,)
-        for name in (*starts, end_key):
-            if name == END and name in starts:
-                raise ValueError("END cannot be a start node")
-            if (
-                several
-                and name not in self.nodes
-                and (name, end_key) != (END, END)
-                and end_key != START
-            ):
-                raise ValueError(f"Need to add_node `{name}` first")
+        starts = (start_key,) if isinstance(start_key, str) else tuple(start_key)
+        if END in starts:
+            raise ValueError("END cannot be a start node")
         if end_key == START:
             raise ValueError("START cannot be an end node")
-        self.edges[starts, end_key] = None
+        for name in () if isinstance(start_key, str) else (*starts, end_key):
+            if name not in self.nodes and name != END:
+                raise ValueError(f"Need to add_node `{name}` first")
+        self.edges.add((starts, end_key))
         return self
 
-    def add_conditional_edges(self, source: str, path: Any, path_map: PathMap = None) -> StateGraph:
+    def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> StateGraph:
         """After `source`, let `path` choose where to go on.
 
         Args:
-            path_map: what the path may return, and the node that each answer stands for.
+            path_map: a dict from what the path returns to nodes, or a list of nodes.
 
         Raises:
             ValueError: the node has a path of that name.
@@ -348,17 +271,17 @@ class StateGraph:
         name = None if runnable.name == "<lambda>" else runnable.name
         if (name or "condition") in self.branches[source]:
             raise ValueError(f"Branch with name `{name}` already exists for node `{source}`")
-        spec = self.branches[source][name or "condition"] = BranchSpec.from_path(runnable, path_map)
+        spec = branch.BranchSpec.from_path(runnable, path_map)
+        self.branches[source][name or "condition"] = spec
         self._add_schema(spec.input_schema or self.state_schema)
         return self
 
     def set_entry_point(self, key: str) -> StateGraph:
+        """The same as `add_edge(START, key)`."""
         return self.add_edge(START, key)
 
-    def set_conditional_entry_point(self, path: Any, path_map: PathMap = None) -> StateGraph:
-        return self.add_conditional_edges(START, path, path_map)
-
     def set_finish_point(self, key: str) -> StateGraph:
+        """The same as `add_edge(key, END)`."""
         return self.add_edge(key, END)
 
     def validate(self) -> StateGraph:
@@ -384,46 +307,19 @@ class StateGraph:
         return self
 
     def compile(
-        self,
-        checkpointer: InMemorySaver | None = None,
-        *,
-        store: Any = None,
-        name: str | None = None,
+        self, checkpointer: Any = None, *, store: Any = None, name: str | None = None
     ) -> CompiledStateGraph:
         """Check the graph and make it ready to run.
 
         Args:
-            checkpointer: keeps each thread's state between runs; `interrupt` needs it.
+            checkpointer: an InMemorySaver keeps each thread's state between runs.
             store: handed to the nodes.
         """
-        return CompiledStateGraph(self.validate(), checkpointer, store, name or "LangGraph")
-
-
-def _command_ends(returns: Any) -> tuple[str, ...]:
-    """The names in `Command[Literal[...]]`, alone or in a union."""
-    for hint in get_args(returns) if get_origin(returns) is typing.Union else (returns,):
-        if get_origin(hint) is Command and get_origin(get_args(hint)[0]) is typing.Literal:
-            return get_args(get_args(hint)[0])
-    return ()
-
-
-@dataclass(slots=True)
-class PregelTask:
-    """A node that runs in a step: what it is given, and what came of it."""
-
-    name: str
-    arg: Any = MISSING  # of a `Send`; the others read the state
-    scratchpad: branch.PregelScratchpad = field(default_factory=branch.PregelScratchpad)
-    config: RunnableConfig = field(default_factory=RunnableConfig)
-    writes: list[tuple[str, Any]] = field(default_factory=list)
-    goto: list[str | Send] = field(default_factory=list)
-    fresh: dict[str, Any] | None = None  # the state with this task's writes and no others
-    interrupts: tuple[branch.Interrupt, ...] = ()
-    done: bool = False
+        return CompiledStateGraph(self.validate(), checkpointer, store, name or "LangGraph", {})
 
 
 class Checkpoint(NamedTuple):
-    """A thread between two steps: the state, what runs next, what each joining edge has seen."""
+    """A thread between two steps: the state, what runs next, who arrived at edges that wait."""
 
     values: dict[str, Any]
     tasks: list[PregelTask]
@@ -446,7 +342,7 @@ class StateSnapshot(NamedTuple):
 
 
 class PregelLoop:
-    """A run, step by step: `tick` prepares the tasks of a step, `after_tick` draws its sum.
+    """A run: `tick` says whether there is a step to run, `after_tick` draws the sum of it.
 
     All is written once, with `await`. Where `waits` is false nothing ever waits, and the whole
     runs to its end as a plain function would.
@@ -456,94 +352,81 @@ class PregelLoop:
         self, graph: CompiledStateGraph, config: Config, context: Any, waits: bool
     ) -> None:
         self.builder, self.waits = graph.builder, waits
-        self.config = _merge_configs(var_child_runnable_config.get(), graph.config, config)
+        is_own = bool(config and config.get(CONF, {}).get("thread_id"))
+        ambient = None if is_own else var_child_runnable_config.get()
+        self.config = _merge_configs(ambient, graph.config, config)
+        self.limit = self.config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
+        if self.limit < 1:
+            raise ValueError("recursion_limit must be at least 1")
         conf = self.config[CONF]
-        self.runtime = parent = conf.get(branch.CONFIG_KEY_RUNTIME) or Runtime()
-        self.runtime = replace(
-            parent,
-            context=parent.context if context is None else context,
-            store=graph.store or parent.store,
-            stream_writer=partial(self._emit, "custom"),
-        )
-        self.parent: branch.PregelScratchpad | None = conf.get(branch.CONFIG_KEY_SCRATCHPAD)
+        self.parent: PregelTask | None = conf.get(branch.CONFIG_KEY_SCRATCHPAD)
+        outer = conf.get(branch.CONFIG_KEY_RUNTIME) or Runtime()
+        store, writer = graph.store or outer.store, partial(self._emit, "custom")
+        self.runtime = Runtime(context=context or outer.context, store=store, stream_writer=writer)
         self.saver: InMemorySaver | None = graph.checkpointer or conf.get(CONFIG_KEY_CHECKPOINTER)
-        self.thread = (conf.get("thread_id"), conf.get("checkpoint_ns", ""))
+        call = self.parent.calls() if self.parent else 0
+        self.thread = (conf.get("thread_id"), conf.get("checkpoint_ns"), call)
+        self.answers: list[Any] = self.parent.answers if self.parent else []
         if self.saver and self.thread[0] is None:
             text = "Checkpointer requires one or more of the following 'configurable' keys: "
             raise ValueError(text + "thread_id, checkpoint_ns, checkpoint_id")
         self.saved = self.saver.storage.get(self.thread) if self.saver else None
-        channels = self.builder.channels.values()
-        empty = {c.key: c.initial for c in channels if c.initial is not MISSING}
-        self.values, self.tasks, self.seen = self.saved or Checkpoint(empty, [], {})
-        self.modes: Container[str] = ()
+        channels = self.builder.channels
+        empty = {key: c.initial for key, c in channels.items() if c.initial is not MISSING}
+        start = self.saved or Checkpoint(empty, [], {})
+        self.values, self.tasks, self.seen = start.values, start.tasks, start.seen
         self.chunks: list[tuple[str, Any]] = []
-        self.answers: list[Any] = []
-        self.interrupts: tuple[branch.Interrupt, ...] = ()
-        self.wrote, self.step = False, 0
+        self.step = 0
 
-    async def run(self, input: Any, modes: Container[str]) -> AsyncIterator[tuple[str, Any]]:
-        """Run all steps; what the modes ask for comes out after each."""
-        self.modes = modes
+    async def run(self, input: Any, modes: str | list[str]) -> AsyncIterator[Any]:
+        """Run step after step, and give out after each what the modes ask for."""
         self._first(input)
-        while self.tick():
-            todo = [task for task in self.tasks if not task.done]
-            await (_in_tasks if self.waits else _in_threads)([self._run(task) for task in todo])
-            for task in todo:
-                self._emit_task(task)
-            self.after_tick()
-            for chunk in self.chunks:
-                yield chunk if isinstance(modes, list) else chunk[1]
+        while True:
+            for mode, chunk in self.chunks:
+                if mode in modes:
+                    yield (mode, chunk) if isinstance(modes, list) else chunk
             self.chunks.clear()
+            if not self.tick():
+                return
+            await _gather([self._run(task) for task in self.tasks if not task.done], self.waits)
+            self.after_tick()
 
     def _first(self, input: Any) -> None:
         """Go on where the thread stands if the input says no more than that, else start anew."""
-        self.limit = self.config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
-        if self.limit < 1:
-            raise ValueError("recursion_limit must be at least 1")
         if isinstance(input, Command):
             if input.graph == Command.PARENT:
                 raise InvalidUpdateError("There is no parent graph")
-            self._answer(input.resume)
-            writes = _get_updates(input, self.builder.channels)
-            given = PregelTask("", writes=writes, goto=_control_branch(input))
-            self.values = self._fold([given])
-            self.tasks = self.tasks + self._next_tasks([given])
+            if input.resume is not None:
+                self._answer(input.resume)
+            writes = branch._get_updates(input, self.builder.channels)
+            given = PregelTask("", writes=writes, goto=branch._control_branch(input))
+            self.values, self.tasks = self._fold([given]), self.tasks + self._next_tasks([given])
             self._save()
-        waiting = self.parent and any(task.interrupts for task in self.tasks)
-        if self.saved and (waiting or input is None or isinstance(input, Command)):
-            self.step, self.wrote = -1, True
+        # A graph inside a node has a thread only if that very node has run before.
+        if self.saved and (self.parent or input is None or isinstance(input, Command)):
+            self.step = -1
             self._emit("values", self._read(None, self.values))
         elif input is None:
             raise branch.EmptyInputError("Received no input for __start__")
         else:
-            self.tasks = [PregelTask(START, _own(input))]
+            self.tasks = [PregelTask(START, input, is_sent=True)]
 
     def _answer(self, resume: Any) -> None:
-        """Hand answers out: those with an id to their tasks, any other to the first who asks."""
-        asked = {task.interrupts[0].id: task for task in self.tasks if task.interrupts}
-        if resume is None:
-            return
+        """Hand answers out: those with an id to their tasks, any other to whoever asks first."""
         if not self.saver:
             raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
+        asked = {task.interrupts[0].id: task for task in self.tasks if task.interrupts}
         if isinstance(resume, dict) and resume and resume.keys() <= asked.keys():
             for interrupt_id, answer in resume.items():
-                asked[interrupt_id].scratchpad.resume.append(answer)
+                asked[interrupt_id].resume.append(answer)
         elif len(asked) > 1:
             text = "When there are multiple pending interrupts, you must specify the interrupt id "
-            text += (
-                "when resuming. Docs: https://docs.langchain.com/oss/python/langgraph/interrupts"
-            )
-            raise RuntimeError(text + "#handling-multiple-interrupts.")
+            raise RuntimeError(f"{text}when resuming.")
         else:
             self.answers.append(resume)
 
-    def _next_answer(self) -> Any:
-        if self.answers:
-            return self.answers.pop()
-        return self.parent.get_null_resume() if self.parent else None
-
     def tick(self) -> bool:
-        """Prepare the tasks of the step, if there are any.
+        """Whether there is anything to run.
 
         Raises:
             GraphRecursionError: the steps are used up; seeing that nothing is left takes one too.
@@ -551,47 +434,46 @@ class PregelLoop:
         if self.step > self.limit:
             text = f"Recursion limit of {self.limit} reached without hitting a stop condition. You "
             text += "can increase the limit by setting the `recursion_limit` config key."
-            raise branch.GraphRecursionError(create_error_message(text, "GRAPH_RECURSION_LIMIT"))
-        for task in self.tasks:
-            pad = replace(task.scratchpad, interrupt_counter=count().__next__)
-            pad.get_null_resume = self._next_answer
-            conf = {**self.config[CONF], branch.CONFIG_KEY_RUNTIME: self.runtime}
-            conf[branch.CONFIG_KEY_SCRATCHPAD] = task.scratchpad = pad
-            conf[branch.CONFIG_KEY_READ_STATE] = None
-            if task.arg is not MISSING and task.name != START:
-                schema = self.builder.nodes[task.name].input_schema
-                conf[branch.CONFIG_KEY_READ_STATE] = partial(self._read, schema, self.values)
-            if self.saver:
-                conf[CONFIG_KEY_CHECKPOINTER] = self.saver
-                conf["checkpoint_ns"] = f"{self.thread[1]}|{task.name}:{pad.task_id}"
-            task.config, task.interrupts = {**self.config, "configurable": conf}, ()
+            code = "GRAPH_RECURSION_LIMIT"
+            raise branch.GraphRecursionError(branch.create_error_message(text, code))
         return bool(self.tasks)
 
     async def _run(self, task: PregelTask) -> None:
         """Run a node; then its paths, on the state with its writes but without its siblings'."""
-        builder = self.builder
-        token = var_child_runnable_config.set(task.config)
+        builder, node = self.builder, self.builder.nodes.get(task.name)  # START has none
+        schema = node.input_schema if node else builder.state_schema
+        config = self._task_config(task, schema)
+        token = var_child_runnable_config.set(config)
         try:
-            if task.name == START:
-                output, schema = task.arg, builder.state_schema
-                task.writes = _get_updates(output, builder.schemas[builder.input_schema])
-            else:
-                runnable, schema, _ = builder.nodes[task.name]
-                input = self._read(schema, self.values) if task.arg is MISSING else task.arg
-                output = await self._call(runnable, input, task.config)
-                task.writes = _get_updates(output, builder.channels)
-            task.goto = _control_branch(output)
+            output = task.arg if task.is_sent else self._read(schema, self.values)
+            if node:
+                output = await self._call(node.runnable, output, config)
+            keys = builder.channels if node else builder.schemas[builder.input_schema]
+            task.writes = branch._get_updates(output, keys)
+            task.goto = branch._control_branch(output)
             for spec in builder.branches.get(task.name, {}).values():
                 task.fresh = task.fresh or self._fold([task])
                 state = self._read(spec.input_schema or schema, task.fresh)
                 if isinstance(output, dict) and isinstance(state, dict) and not spec.input_schema:
                     state = {**output, **state}
-                task.goto += spec._finish(await self._call(spec.path, state, task.config))
+                task.goto += spec._finish(await self._call(spec.path, state, config))
             task.done = True
         except branch.GraphInterrupt as signal:
             task.interrupts = signal.args[0]
         finally:
             var_child_runnable_config.reset(token)
+
+    def _task_config(self, task: PregelTask, schema: Any) -> RunnableConfig:
+        task.interrupt_counter, task.calls, task.interrupts = count().__next__, count().__next__, ()
+        task.answers = self.answers if self.parent or self.step < 0 else []
+        conf = {**self.config[CONF], branch.CONFIG_KEY_RUNTIME: self.runtime}
+        conf[branch.CONFIG_KEY_SCRATCHPAD] = task
+        read_state = partial(self._read, schema, self.values)
+        conf[branch.CONFIG_KEY_READ_STATE] = read_state if task.is_sent else None
+        if self.saver:
+            conf[CONFIG_KEY_CHECKPOINTER] = self.saver
+            conf["checkpoint_ns"] = task.id
+        return {**self.config, "configurable": conf}
 
     async def _call(
         self, action: branch.RunnableCallable, input: Any, config: RunnableConfig
@@ -609,10 +491,8 @@ class PregelLoop:
         if ROOT in keys:
             return values.get(ROOT)
         state = {key: values[key] for key in keys if key in values}
-        is_class = is_dataclass(schema) or (
-            isinstance(schema, type) and issubclass(schema, BaseModel)
-        )
-        return schema(**state) if is_class else state
+        is_model = isinstance(schema, type) and issubclass(schema, BaseModel)
+        return schema(**state) if is_model or is_dataclass(schema) else state
 
     def _fold(self, tasks: list[PregelTask]) -> dict[str, Any]:
         """The state with what tasks wrote; a key takes all its updates at once."""
@@ -625,124 +505,87 @@ class PregelLoop:
         return {key: value for key, value in old.items() if not channels[key].is_ephemeral} | new
 
     def after_tick(self) -> None:
-        """Apply what the tasks wrote and choose the next ones; or stop, if any of them asks."""
+        """Apply what the tasks wrote, and choose the next ones; or stop, if any of them asks."""
         # Nodes count in the order of their names, then Sends in the order they were made.
-        ran = sorted(self.tasks, key=lambda task: task.arg is not MISSING)
-        self.interrupts = tuple(question for task in ran for question in task.interrupts)
-        self.answers.clear()
-        if self.interrupts and self.parent:
-            raise branch.GraphInterrupt(self.interrupts)
+        ran = sorted(self.tasks, key=lambda task: task.is_sent)
+        asked = tuple(question for task in ran for question in task.interrupts)
+        if asked and self.parent:
+            raise branch.GraphInterrupt(asked)
         self.values = (ran[0].fresh if len(ran) == 1 else None) or self._fold(ran)
-        self.tasks = [] if self.interrupts else self._next_tasks(ran)
-        if not self.interrupts:
-            self.step += 1
+        for task in self.tasks:
+            if task.name != START:
+                self._emit("updates", _updates_chunk(task))
+        values = self._read(None, self.values)
+        if asked or any(task.writes for task in ran):
+            self._emit("values", {**values, INTERRUPT: asked} if asked else values)
+        if asked:
+            self.tasks = []
+        else:
+            self.tasks, self.step = self._next_tasks(ran), self.step + 1
             self._save()
-        if any(task.writes for task in ran):
-            self.wrote = True
-            self._emit("values", self._read(None, self.values))
 
     def _save(self) -> None:
         if self.saver:
             self.saver.storage[self.thread] = Checkpoint(self.values, self.tasks, self.seen)
 
     def _next_tasks(self, ran: list[PregelTask]) -> list[PregelTask]:
-        """The tasks of the next step.
+        """The tasks of the next step: Sends in their order, then nodes by name.
 
         Raises:
             ValueError: a destination is no node.
         """
-        names, seen = set(), {}
+        goto = [target for task in ran for target in task.goto]
+        names, seen = {target for target in goto if not isinstance(target, Send)}, {}
         for edge in self.builder.edges:
-            starts, end = edge
-            arrived = self.seen.get(edge, set()).union(t.name for t in ran if t.name in starts)
-            if arrived.issuperset(starts):
-                names.add(end)
+            arrived = self.seen.get(edge, set()).union(t.name for t in ran if t.name in edge[0])
+            if arrived.issuperset(edge[0]):
+                names.add(edge[1])
             elif arrived:
                 seen[edge] = arrived
         self.seen = seen
-        goto = [target for task in ran for target in task.goto]
-        sends = [PregelTask(target.node, target.arg) for target in goto if isinstance(target, Send)]
-        names = names.union(target for target in goto if not isinstance(target, Send)) - {END}
-        for name in names.union(task.name for task in sends) - self.builder.nodes.keys():
-            raise ValueError(f"Found unknown destination {name!r}: the graph has no such node")
-        return sends + [PregelTask(name) for name in sorted(names)]
+        tasks = [PregelTask(t.node, t.arg, is_sent=True) for t in goto if isinstance(t, Send)]
+        nodes = self.builder.nodes
+        for name in names.union(task.name for task in tasks) - nodes.keys() - {END}:
+            raise ValueError(f"{name!r} is not a node of the graph, go to one of {[*nodes, END]}")
+        return tasks + [PregelTask(name) for name in sorted(names - {END})]
 
     def _emit(self, mode: str, chunk: Any) -> None:
-        if mode in self.modes:
-            self.chunks.append((mode, chunk))
-
-    def _emit_task(self, task: PregelTask) -> None:
-        if task.interrupts:
-            asked = {INTERRUPT: task.interrupts}
-            self._emit("updates", asked)
-            self._emit("values", {**self._read(None, self.values), **asked})
-        elif task.name != START:
-            parts = [value if key == ROOT else {key: value} for key, value in task.writes]
-            whole = dict(task.writes)
-            if ROOT not in whole and len(whole) == len(parts):
-                parts = [whole] if whole else [None]
-            self._emit("updates", {task.name: parts[0] if len(parts) == 1 else parts or None})
-
-    def result(self) -> Any:
-        """What `invoke` returns."""
-        output = self._read_output()
-        if self.interrupts:
-            return {**output, INTERRUPT: list(self.interrupts)}
-        return output if self.wrote else None
-
-    def _read_output(self) -> Any:
-        keys = self.builder.schemas[self.builder.output_schema]
-        if ROOT in keys:
-            return self.values.get(ROOT)
-        return {key: self.values[key] for key in keys if key in self.values}
+        self.chunks.append((mode, chunk))
 
 
-async def _in_threads(work: list[Coroutine[Any, Any, None]]) -> None:
-    """Run tasks at once: a single one here, several each in a thread of its own."""
+def _updates_chunk(task: PregelTask) -> dict[str, Any]:
+    """What a task did, as a stream of updates shows it."""
+    if task.interrupts:
+        return {INTERRUPT: task.interrupts}
+    parts = [value if key == ROOT else {key: value} for key, value in task.writes]
+    whole = dict(task.writes)
+    if len(whole) == len(parts) and ROOT not in whole:
+        parts = [whole or None]
+    return {task.name: parts if len(parts) > 1 else parts[0]}
+
+
+async def _gather(work: list[Coroutine[Any, Any, None]], waits: bool) -> None:
+    """Run tasks at once: a single one here, several as asyncio tasks or in a thread each."""
     if len(work) == 1:
-        return await work[0]
-    with ThreadPoolExecutor(len(work)) as pool:
-        futures = [pool.submit(copy_context().run, _run_to_end, one) for one in work]
-        for future in futures:
-            future.result()
-
-
-async def _in_tasks(work: list[Coroutine[Any, Any, None]]) -> None:
-    tasks = [asyncio.ensure_future(one) for one in work]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-
-
-def _own(input: Any) -> Any:
-    """The input with copies of its messages that have no id: `add_messages` gives them one."""
-    if isinstance(input, dict):
-        return {key: _own(value) for key, value in input.items()}
-    if isinstance(input, list):
-        return [_own(value) for value in input]
-    if isinstance(input, BaseMessage) and input.id is None:
-        return input.model_copy()
-    return input
+        await work[0]
+    elif waits:
+        await asyncio.gather(*work)
+    else:
+        runs = [partial(copy_context().run, _run_to_end, one) for one in work]
+        with ThreadPoolExecutor(len(work)) as pool:
+            list(pool.map(lambda run: run(), runs))
 
 
 def _merge_configs(*configs: Config) -> RunnableConfig:
-    """Later ones win, key by key of metadata and configurable; tags add up."""
-    merged: dict[str, Any] = {CONF: {}}
-    for config in configs:
-        for key, value in (config or {}).items():
-            if isinstance(value, dict):
-                value = {**merged.get(key, {}), **value}
-            elif key == "tags":
-                value = [*merged.get(key, []), *(value or [])]
-            if value is not None:
-                merged[key] = value
-    return merged  # type: ignore[return-value]  # built key by key
+    """Later configs win; what is configurable is merged key by key."""
+    merged = RunnableConfig(configurable={})
+    for config in filter(None, configs):
+        merged = {**merged, **config, "configurable": {**merged[CONF], **config.get(CONF, {})}}
+    return merged
 
 
 class Edge(NamedTuple):
-    """An edge of a drawn graph; `data` is its label."""
+    """An edge as it is drawn; `data` is its label."""
 
     source: str
     target: str
@@ -757,31 +600,33 @@ class Graph(NamedTuple):
     edges: list[Edge]
 
 
+@dataclass
 class CompiledStateGraph:
     """A graph that runs."""
 
-    def __init__(self, builder: StateGraph, checkpointer: Any, store: Any, name: str) -> None:
-        self.builder, self.checkpointer, self.store, self.name = builder, checkpointer, store, name
-        self.config = RunnableConfig()
+    builder: StateGraph
+    checkpointer: InMemorySaver | None
+    store: Any
+    name: str
+    config: RunnableConfig
 
-    def invoke(
-        self, input: Any, config: Config = None, *, context: Any = None, stream_mode: Any = "values"
-    ) -> Any:
+    def invoke(self, input: Any, config: Config = None, *, context: Any = None) -> Any:
         """Run the graph on an input, and return the state at its end."""
-        loop = PregelLoop(self, config, context, waits=False)
-        return _run_to_end(self._invoke(loop, input, stream_mode))
+        return _run_to_end(self._invoke(input, PregelLoop(self, config, context, waits=False)))
 
-    async def ainvoke(
-        self, input: Any, config: Config = None, *, context: Any = None, stream_mode: Any = "values"
-    ) -> Any:
+    async def ainvoke(self, input: Any, config: Config = None, *, context: Any = None) -> Any:
         """`invoke`, awaited."""
-        loop = PregelLoop(self, config, context, waits=True)
-        return await self._invoke(loop, input, stream_mode)
+        return await self._invoke(input, PregelLoop(self, config, context, waits=True))
 
-    async def _invoke(self, loop: PregelLoop, input: Any, stream_mode: Any) -> Any:
-        modes = () if stream_mode == "values" else stream_mode
-        chunks = [chunk async for chunk in loop.run(input, modes)]
-        return loop.result() if stream_mode == "values" else chunks
+    async def _invoke(self, input: Any, loop: PregelLoop) -> Any:
+        output: Any = None
+        async for chunk in loop.run(input, "values"):
+            output = chunk
+        keys = {*self.builder.schemas[self.builder.output_schema], INTERRUPT}
+        if ROOT in keys or output is None:
+            return output
+        visible = {key: value for key, value in output.items() if key in keys}
+        return {key: list(v) if key == INTERRUPT else v for key, v in visible.items()}
 
     def stream(
         self,
@@ -791,13 +636,11 @@ class CompiledStateGraph:
         context: Any = None,
         stream_mode: Any = "updates",
     ) -> Iterator[Any]:
-        """Run the graph, giving out the state ("values") or what nodes write after each step."""
-        chunks = PregelLoop(self, config, context, waits=False).run(input, stream_mode)
-        while True:
-            try:
-                yield _run_to_end(anext(chunks))
-            except StopAsyncIteration:
-                return
+        """Run the graph, and give out after each step the state ("values") or what nodes wrote."""
+        chunks: Any = PregelLoop(self, config, context, waits=False).run(input, stream_mode)
+        with suppress(StopAsyncIteration):
+            while True:
+                yield _run_to_end(chunks.__anext__())
 
     async def astream(
         self,
@@ -811,42 +654,38 @@ class CompiledStateGraph:
         async for chunk in PregelLoop(self, config, context, waits=True).run(input, stream_mode):
             yield chunk
 
-    def with_config(self, config: RunnableConfig) -> CompiledStateGraph:
-        """The same graph with a config that all its runs get."""
-        bound = CompiledStateGraph(self.builder, self.checkpointer, self.store, self.name)
-        bound.config = _merge_configs(self.config, config)
-        return bound
-
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         """Where a thread stands."""
         loop = PregelLoop(self, config, None, waits=False)
         asked = tuple(question for task in loop.tasks for question in task.interrupts)
         names = tuple(task.name for task in loop.tasks if not task.done)
-        return StateSnapshot(loop._read(None, loop.values) if loop.saved else {}, names, asked)
+        values = loop._read(None, loop._fold(loop.tasks)) if loop.saved else {}
+        return StateSnapshot(values, names, asked)
+
+    def with_config(self, config: RunnableConfig) -> CompiledStateGraph:
+        """The same graph with a config that all its runs get."""
+        return replace(self, config=_merge_configs(self.config, config))
 
     def get_graph(self) -> Graph:
         """The nodes, and the edges that are known before a run: a bare path has none."""
         builder, reached = self.builder, [START]
         edges: dict[tuple[str, str], Edge] = {}
         for name in reached:  # grows on the way
-            ends = dict(builder.nodes[name].ends) if name != START else {}
+            ends = {end: end for end in builder.nodes[name].ends} if name != START else {}
             for spec in builder.branches.get(name, {}).values():
-                ends |= {end: str(label) for label, end in (spec.ends or {}).items()}
+                for label, end in (spec.ends or {}).items():
+                    ends[end] = min(str(label), ends.get(end, str(label)))
             for end, label in ends.items():
                 edges[name, end] = Edge(name, end, None if label == end else label, True)
             for starts, end in builder.edges:
                 if name in starts and end != END and set(starts) <= set(reached):
-                    ends[end] = None
+                    ends[end] = end
                     for start in starts:
                         edges.setdefault((start, end), Edge(start, end))
-            reached += [end for end in ends if end not in reached and end != END]
-        found = sorted(edges.values(), key=lambda edge: edge[:2])
+            reached += [end for end in ends if end not in (*reached, END)]
+        found = sorted(edges.values())
         last = {edge.target for edge in found} - {edge.source for edge in found} - {END}
         found += [Edge(name, END) for name in sorted(last)]
         if END not in [edge.target for edge in found]:
             found.append(Edge(reached[-1], END, None, True))
-        nodes = {
-            START: None,
-            **{name: spec.runnable.action for name, spec in builder.nodes.items()},
-        }
-        return Graph({**nodes, END: None}, found)
+        return Graph({START: None, **builder.nodes, END: None}, found)
