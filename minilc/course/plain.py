@@ -158,11 +158,12 @@ class Reader:
             return self._class(value)
         if isinstance(value, BaseException):
             return Record(type(value).__name__, {"": self.clean(str(value))})
+        if isinstance(value, list):  # a history knows more than its messages, but is read as them
+            return [self.read(item) for item in value]
         if (known := _known(value)) is not None:
             return known if isinstance(known, Record) else self._record(value, known)
-        if isinstance(value, list | tuple):
-            items = [self.read(item) for item in value]
-            return items if isinstance(value, list) else tuple(items)
+        if isinstance(value, tuple):
+            return tuple(self.read(item) for item in value)
         if isinstance(value, set | frozenset):
             items = sorted((self.read(item) for item in value), key=repr)
             return Record(type(value).__name__, {"": items})
