@@ -132,6 +132,8 @@ def _inject_args(
         KeyError: the state has no such field; AttributeError, if it is an object.
         ValueError: there is no store, or the state is a list that lacks a needed field.
     """
+    if not (injected.all_injected_keys or injected.runtime):
+        return call["args"]
     values = _state_values(call["name"], injected, runtime.state, messages_key)
     if injected.store:
         if runtime.store is None:

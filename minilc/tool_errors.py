@@ -7,7 +7,7 @@ TOOL_EXECUTION_ERROR_TEMPLATE, which upstream does not use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from inspect import signature
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -16,6 +16,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from minilc.base import ToolException, _is_message_content_block, _stringify
+from minilc.branch import GraphBubbleUp
+from minilc.messages import ToolCall, ToolMessage
 
 INVALID_TOOL_NAME_ERROR_TEMPLATE = (
     "Error: {requested_tool} is not a valid tool, try one of [{available_tools}]."
@@ -63,6 +65,35 @@ def _default_handle_tool_errors(e: Exception) -> str:
     if isinstance(e, ToolInvocationError):
         return e.message
     raise e
+
+
+def _answer_error(
+    error: Exception, call: ToolCall, flag: Handling, *, from_wrapper: bool = False
+) -> ToolMessage:
+    """The one place where an error becomes an answer; what `flag` does not cover is raised again.
+
+    Args:
+        from_wrapper: the wrapper raised it, which has seen the tool's errors before: then the
+            types that `flag` names do not matter, only whether it handles any.
+    """
+    if isinstance(error, GraphBubbleUp):
+        raise error  # 1. No error: the graph is waiting for it.
+    if not isinstance(error, (Exception,) if flag and from_wrapper else _handled_types(flag)):
+        raise error  # 2. Not for the model.
+    return _error_message(_handle_tool_error(error, flag=flag), call)  # 3.
+
+
+def _invalid_tool_message(call: ToolCall, tool_names: Iterable[str]) -> ToolMessage:
+    """The answer to a call for a tool that does not exist; no setting turns it off."""
+    content = INVALID_TOOL_NAME_ERROR_TEMPLATE.format(
+        requested_tool=call["name"], available_tools=", ".join(tool_names)
+    )
+    return _error_message(content, call)
+
+
+def _error_message(content: str, call: ToolCall) -> ToolMessage:
+    id_: Any = call["id"]  # None if the call came without, and then no message can answer it.
+    return ToolMessage(content=content, name=call["name"], tool_call_id=id_, status="error")
 
 
 def _handled_types(flag: Handling) -> tuple[type[Exception], ...]:
@@ -120,6 +151,13 @@ def _infer_handled_types(handler: Callable[..., str]) -> tuple[type[Exception], 
     raise ValueError(
         f"{rule}`def custom_handler(e: Union[ValueError, TypeError])`. Got '{hint}' instead."
     )
+
+
+def _invocation_error(
+    error: ValidationError, call: ToolCall, injected_names: Collection[str | None]
+) -> ToolInvocationError:
+    filtered_errors = _filter_validation_errors(error, injected_names)
+    return ToolInvocationError(call["name"], error, call["args"], filtered_errors)
 
 
 def _filter_validation_errors(

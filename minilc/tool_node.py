@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 
 from minilc import tool_errors
 from minilc.base import BaseTool, RunnableConfig, _run_to_end, ensure_config
-from minilc.branch import CONFIG_KEY_READ_STATE, CONFIG_KEY_RUNTIME, Command, GraphBubbleUp, Send
+from minilc.branch import CONFIG_KEY_READ_STATE, CONFIG_KEY_RUNTIME, Command, Send
 from minilc.convert import tool as create_tool
 from minilc.injection import ToolRuntime, _get_all_injected_args, _inject_args, _InjectedArgs
 from minilc.messages import AIMessage, RemoveMessage, ToolCall, ToolMessage, convert_to_messages
@@ -99,14 +99,15 @@ class ToolNode:
             self._injected_args[tool.name] = _get_all_injected_args(tool)
         # Makes a thread whenever all it has are busy: tools wait more than they compute.
         self._executor = ThreadPoolExecutor(max_workers=1_000_000)
+        self._helper: Future[None] | None = None
+        self._work: list[Callable[[], None]] = []
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, *, runtime: Any = None
     ) -> Any:
         """Run the calls that the input asks for; the answers are an update of the state."""
         requests, input_type = self._requests(input, config, runtime)
-        limit = config.get("max_concurrency") if config else None
-        outputs = self._run_all(requests, input_type, limit or len(requests))
+        outputs = self._run_all(requests, input_type, (config or {}).get("max_concurrency"))
         return self._combine_tool_outputs(outputs, input_type)
 
     async def ainvoke(
@@ -195,7 +196,8 @@ class ToolNode:
                 execute = partial(self._execute_tool_sync, input_type=input_type)
                 return self._wrap_tool_call(request, execute)  # 2. Async as well, if need be.
         except Exception as error:
-            return self._answer_error(error, request.tool_call, from_wrapper=True)
+            call, flag = request.tool_call, self._handle_tool_errors
+            return tool_errors._answer_error(error, call, flag, from_wrapper=True)
         return await self._execute_tool_async(request, input_type, sync=sync)  # 3.
 
     def _execute_tool_sync(self, request: ToolCallRequest, input_type: InputType) -> Output:
@@ -214,52 +216,57 @@ class ToolNode:
             try:
                 response = tool.invoke(args, config) if sync else await tool.ainvoke(args, config)
             except ValidationError as error:
-                name, own_args = call["name"], call["args"]
-                injected = self._injected_args.get(name, _InjectedArgs())
-                errors = tool_errors._filter_validation_errors(error, injected.names())
-                raise tool_errors.ToolInvocationError(name, error, own_args, errors) from error
+                injected = self._injected_args.get(call["name"], _InjectedArgs())
+                raise tool_errors._invocation_error(error, call, injected.names()) from error
             return self._normalize_tool_response(response, call, input_type)  # 2.
         except Exception as error:
-            return self._answer_error(error, call)  # 3. Or not: see there.
+            return tool_errors._answer_error(error, call, self._handle_tool_errors)  # 3.
 
-    def _answer_error(self, error: Exception, call: ToolCall, from_wrapper: bool = False) -> Output:
-        """Where errors become answers; what `handle_tool_errors` does not cover is raised again."""
-        if isinstance(error, GraphBubbleUp):
-            raise error  # 1. Not an error: the graph waits for it.
-        flag = self._handle_tool_errors
-        # The types that a setting names are about tools: a wrapper has seen them already.
-        covered = (Exception,) if flag and from_wrapper else tool_errors._handled_types(flag)
-        if not isinstance(error, covered):
-            raise error  # 2. Not for the model.
-        return _error_message(tool_errors._handle_tool_error(error, flag=flag), call)  # 3.
-
-    def _run_all(self, requests: list[Any], input_type: InputType, limit: int) -> list[Output]:
-        """Run the calls at once; this thread does its share, so a single one needs no other.
+    def _run_all(self, requests: list[Any], input_type: InputType, limit: int | None) -> list[Any]:
+        """Run the calls at once: this thread does its share, and helpers come to do theirs.
 
         Raises:
             Exception: the first error in the order of the calls, when all of them have ended.
         """
-        done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
         contexts = [copy_context() for _ in requests]
-        turns, helpers = iter(range(len(requests))), iter(range(min(limit, len(requests)) - 1))
+        if len(requests) == 1:
+            return [contexts[0].run(self._run_one, requests[0], input_type)]
+        turns, places = iter(range(len(requests))), iter(range(limit or len(requests)))
+        done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
         def work() -> None:
+            if next(places, None) is None:
+                return
             for own, turn in enumerate(turns):
-                # Whoever begins calls the next helper, so that few come if there is little to do.
-                if own == 0 and next(helpers, None) is not None:
-                    self._executor.submit(work)
                 try:
+                    if own == 0:
+                        self._call_helper()
                     result = contexts[turn].run(self._run_one, requests[turn], input_type)
                     done.put((turn, result, None))
                 except BaseException as error:  # Whatever it is, the caller's thread raises it.
                     done.put((turn, None, error))
 
+        self._work.append(work)
         work()
+        self._work.remove(work)
         outcomes = sorted(done.get() for _ in requests)
         for _, _, error in outcomes:
             if error is not None:
                 raise error
         return [result for _, result, _ in outcomes]
+
+    def _call_helper(self) -> None:
+        """See that a thread is on the way. Each that arrives calls the next before it is busy.
+
+        One that has not arrived yet will do, whichever run called it: it helps all there are. So
+        calls that are over in no time do not wake a thread each.
+        """
+        if self._helper is None or self._helper.running() or self._helper.done():
+            self._helper = self._executor.submit(self._help)
+
+    def _help(self) -> None:
+        for work in list(self._work):
+            work()
 
     def _inject_tool_args(self, call: ToolCall, runtime: ToolRuntime, tool: BaseTool) -> Any:
         # A tool that a wrapper supplies is not in the registry: it is looked at only now.
@@ -275,10 +282,7 @@ class ToolNode:
         """
         if call["name"] in self.tools_by_name:
             raise TypeError(f"Tool {call['name']} is not registered with ToolNode")
-        content = tool_errors.INVALID_TOOL_NAME_ERROR_TEMPLATE.format(
-            requested_tool=call["name"], available_tools=", ".join(self.tools_by_name)
-        )
-        return _error_message(content, call)
+        return tool_errors._invalid_tool_message(call, self.tools_by_name)
 
     def _normalize_tool_response(
         self, response: Any, call: ToolCall, input_type: InputType, *, alone: bool = True
@@ -307,11 +311,7 @@ class ToolNode:
         found = f"Tool {call['name']} returned a list with"
         if not all(isinstance(item, Command | ToolMessage) for item in items):
             raise TypeError(f"{found} invalid element types: expected all Command or ToolMessage")
-        answers, key = 0, self._messages_key
-        for item in items:
-            update = item.update if isinstance(item, Command) else {key: [item]}
-            messages = update.get(key, []) if isinstance(update, dict) else []
-            answers += sum(_is_answer(message, call) for message in messages)
+        answers = sum(_is_answer(m, call) for item in items for m in self._messages_in(item))
         if answers != 1:
             raise ValueError(
                 f"{found} {answers} messages bound to tool_call_id {call['id']!r}; "
@@ -319,6 +319,11 @@ class ToolNode:
             )
         part = partial(self._normalize_tool_response, call=call, input_type=input_type, alone=False)
         return [part(item) for item in items]
+
+    def _messages_in(self, output: Any) -> list[Any]:
+        # What a Command has for a state that is a list does not count.
+        update = output.update if isinstance(output, Command) else {self._messages_key: [output]}
+        return update.get(self._messages_key, []) if isinstance(update, dict) else []
 
     def _validate_tool_command(
         self, command: Any, call: ToolCall, input_type: InputType, alone: bool
@@ -388,11 +393,6 @@ def tools_condition(state: Any, messages_key: str = "messages") -> Literal["tool
 
 def _get_messages(state: Any, key: str) -> Any:
     return state.get(key) if isinstance(state, dict) else getattr(state, key, None)
-
-
-def _error_message(content: str, call: ToolCall) -> ToolMessage:
-    id_: Any = call["id"]  # None if the call came without: then no message can answer it.
-    return ToolMessage(content=content, name=call["name"], tool_call_id=id_, status="error")
 
 
 def _is_answer(message: Any, call: ToolCall) -> bool:
