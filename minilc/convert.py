@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal
 
-from minilc.base import ArgsSchema, BaseTool, Tool
+from minilc.base import ArgsSchema, BaseTool, Tool, _json_schema
 from minilc.structured import StructuredTool
 
 
@@ -27,13 +27,14 @@ def tool(
     error_on_invalid_docstring: bool = True,
     extras: dict[str, Any] | None = None,
 ) -> Any:
-    """Make a tool of a function or a runnable: `@tool`, `@tool("name")`, `tool("name", runnable)`.
+    """Make a tool: `@tool`, `@tool()`, `@tool("name")`, `tool("name", function_or_runnable)`.
 
     Raises:
-        ValueError: a call shape that is none of these, or a function without a description.
+        ValueError: a call that is none of these, or a function without a description.
     """
     if args:
         raise ValueError("Too many arguments for tool decorator. A decorator ")
+    options = {"return_direct": return_direct, "response_format": response_format, "extras": extras}
 
     def make(name: str, source: Any) -> BaseTool:
         func, coroutine, schema, text = source, None, args_schema, description
@@ -42,30 +43,22 @@ def tool(
             text = description or repr(source)
         elif inspect.iscoroutinefunction(source):
             func, coroutine = None, source
-        common: dict[str, Any] = {
-            "name": name,
-            "func": func,
-            "coroutine": coroutine,
-            "return_direct": return_direct,
-            "response_format": response_format,
-            "extras": extras,
-        }
+        given: dict[str, Any] = {"name": name, "func": func, "coroutine": coroutine, **options}
         if infer_schema or args_schema is not None:
             return StructuredTool.from_function(
-                **common,
+                **given,
                 description=text,
                 args_schema=schema,
                 infer_schema=infer_schema,
                 parse_docstring=parse_docstring,
                 error_on_invalid_docstring=error_on_invalid_docstring,
             )
-        # Without a schema it is a function of one string.
         text = text or source.__doc__
         if text is None:
             raise ValueError(
                 "Function must have either a docstring or description when infer_schema is False."
             )
-        return Tool(**common, description=text)
+        return Tool(**given, description=text)
 
     if runnable is not None:
         if not name_or_callable:
@@ -73,10 +66,10 @@ def tool(
         if not isinstance(name_or_callable, str):
             raise ValueError("Name must be a string for tool constructor")
         return make(name_or_callable, runnable)
+    if name_or_callable is None:
+        return lambda source: make(source.name if _is_runnable(source) else source.__name__, source)
     if isinstance(name_or_callable, str):
         return lambda source: make(name_or_callable, source)
-    if name_or_callable is None:
-        return lambda source: make(_name_of(source), source)
     if callable(name_or_callable) and hasattr(name_or_callable, "__name__"):
         return make(name_or_callable.__name__, name_or_callable)
     raise ValueError(
@@ -86,16 +79,14 @@ def tool(
 
 
 def _is_runnable(source: Any) -> bool:
-    return hasattr(source, "invoke") and hasattr(source, "get_input_jsonschema")
-
-
-def _name_of(source: Any) -> str:
-    return source.get_name() if _is_runnable(source) else source.__name__
+    """By its looks, so that minilc's and LangChain's own are both taken."""
+    return not isinstance(source, type) and hasattr(source, "get_input_schema")
 
 
 def _functions_of_runnable(runnable: Any) -> tuple[Any, Any, ArgsSchema]:
-    """A function and a coroutine function that invoke the runnable with their keywords."""
-    if runnable.get_input_jsonschema().get("type") != "object":
+    """A function and a coroutine function that give it their keywords, and its schema."""
+    schema = runnable.get_input_schema()
+    if _json_schema(schema).get("type") != "object":
         raise ValueError("Runnable must have an object schema.")
 
     def invoke_wrapper(**kwargs: Any) -> Any:
@@ -104,4 +95,4 @@ def _functions_of_runnable(runnable: Any) -> tuple[Any, Any, ArgsSchema]:
     async def ainvoke_wrapper(**kwargs: Any) -> Any:
         return await runnable.ainvoke(kwargs)
 
-    return invoke_wrapper, ainvoke_wrapper, runnable.get_input_schema()
+    return invoke_wrapper, ainvoke_wrapper, schema
