@@ -9,7 +9,6 @@ retries, the responses API, `response_format`, audio, the translation of content
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import uuid
 from abc import ABC, abstractmethod
@@ -91,7 +90,14 @@ class BaseChatModel(BaseModel, ABC):
         self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
         """`_generate` in a thread, for a model that cannot await its provider."""
-        call = functools.partial(self._generate, messages, stop, run_manager, **kwargs)
+
+        def call() -> ChatResult:
+            try:
+                return self._generate(messages, stop, run_manager, **kwargs)
+            except StopIteration as error:
+                # A future cannot hold this one: whoever awaits it would wait for ever.
+                raise RuntimeError from error
+
         return await asyncio.to_thread(call)
 
     @property
