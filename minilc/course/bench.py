@@ -139,8 +139,8 @@ def _define(lc: World) -> Callable[[], Any]:
     return lambda: lc.tool(get_weather).tool_call_schema.model_json_schema()
 
 
-def call(number: int, name: str = "get_weather", **args: Any) -> dict[str, Any]:
-    return {"name": name, "args": args, "id": f"call_{number}", "type": "tool_call"}
+def call(index: int, name: str = "get_weather", **args: Any) -> dict[str, Any]:
+    return {"name": name, "args": args, "id": f"call_{index}", "type": "tool_call"}
 
 
 def _node(calls: int) -> Callable[[World], Callable[[], Any]]:
