@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import io
 import json
 import os
@@ -31,19 +32,17 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT = 120  # seconds that one notebook may run
-WARM = (
+WARM = (  # what takes long to import, if a notebook's text has its name
+    "langchain",
     "langchain.agents",
+    "langchain_core.tools",
     "langchain_openai",
     "langchain_anthropic",
     "langchain_google_genai",
     "langgraph.prebuilt",
-    "langgraph.checkpoint.memory",
     "ipywidgets",
     "minilc",
-    "minilc.course.draw",
-    "minilc.course.exercises",
-    "minilc.course.twin",
-    "minilc.course.worlds",
+    "rich",
 )
 
 
@@ -81,6 +80,8 @@ def execute(jobs: Sequence[Job], workers: int | None = None, seed: int = 0) -> I
         seed: for the order of sets of strings (`PYTHONHASHSEED`): an output that depends on it
             differs between two seeds.
     """
+    if not jobs:
+        return
     request = {"workers": workers or os.cpu_count() or 1, "jobs": [asdict(job) for job in jobs]}
     with tempfile.TemporaryDirectory(prefix="minilc-run-") as folder:
         server = subprocess.Popen(
@@ -140,7 +141,7 @@ def main() -> None:
 
 
 def _forked(jobs: list[Job], workers: int) -> Iterator[Result]:
-    _warm_up()
+    _warm_up(jobs)
     waiting = list(jobs)
     running: dict[int, tuple[Job, str]] = {}
     while waiting or running:
@@ -153,10 +154,13 @@ def _forked(jobs: list[Job], workers: int) -> Iterator[Result]:
         yield _collect(job, path, status)
 
 
-def _warm_up() -> None:
-    import importlib
-
-    for name in WARM:
+def _warm_up(jobs: list[Job]) -> None:
+    """Import what the jobs name, once for all of them."""
+    text = "\n".join(cell for job in jobs for cell in job.cells)
+    wanted = [name for name in WARM if name in text]
+    if any(job.lesson for job in jobs) or "minilc.course" in text:
+        wanted += ["langchain.agents", "minilc.course.exercises", "minilc.course.draw"]
+    for name in ["ipykernel.zmqshell", *wanted]:
         # A module that does not import is reported by the notebook that needs it.
         with contextlib.suppress(Exception):
             importlib.import_module(name)

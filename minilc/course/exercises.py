@@ -42,6 +42,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -228,6 +229,19 @@ def solved(id: str) -> Callable[..., Any]:
     """The function that solves an exercise."""
     module = importlib.import_module(f"minilc.course.solutions.{_lesson_of(id)}")
     return getattr(module, id.replace("-", "_"))
+
+
+def solution_body(id: str) -> str:
+    """The text of a solution below its docstring: what no notebook and no hint may hold."""
+    source = textwrap.dedent(inspect.getsource(solved(id)))
+    (function,) = ast.parse(source).body
+    assert isinstance(function, ast.FunctionDef)
+    body = [one for one in function.body if not _is_docstring(one)]
+    return "\n".join(map(ast.unparse, body))
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def check(id: str, answer: Callable[..., Any]) -> Verdict:

@@ -47,6 +47,7 @@ from minilc.course.listings import Listing
 ROOT = Path(__file__).resolve().parents[2] / "notebooks"
 LANGUAGE = "en"
 FOLD_OVER = 30  # lines of a listing
+LOAD = "%load_ext minilc.course.listings"
 LIVE = "live"
 VERSION = "version"
 RUN_ME = "Run this cell to see its output: it is that of your own installation, and is not saved."
@@ -102,10 +103,20 @@ def read_source(name: str, root: Path = ROOT) -> NotebookNode:
     text = (root / "src" / f"{name}.py").read_text(encoding="utf-8")
     source = jupytext.reads(text, fmt="py:percent")
     cells = [_cell(cell) for cell in source.cells if _is_ours(cell)]
+    _check_listings(cells)
     seen: dict[str, int] = {}
     for cell in cells:
         cell.id = _identifier(cell, seen)
     return nbformat.v4.new_notebook(cells=cells, metadata=_notebook_metadata())
+
+
+def _check_listings(cells: Sequence[NotebookNode]) -> None:
+    """A listing runs only in a kernel that knows listings."""
+    loaded = False
+    for cell in cells:
+        loaded = loaded or LOAD in cell.source
+        if "source" in cell.metadata and not loaded:
+            raise ValueError(f"{LOAD!r} must stand in a cell before the first listing")
 
 
 def _is_ours(cell: NotebookNode) -> bool:

@@ -39,7 +39,7 @@ def load() -> dict[str, dict[str, dict[str, Any]]]:
     """What is kept; empty where nothing is, or nothing that can be read."""
     try:
         kept = json.loads(file().read_text(encoding="utf-8"))
-        return {part: {str(k): dict(v) for k, v in kept[part].items()} for part in EMPTY}
+        return {part: {one: dict(done) for one, done in kept[part].items()} for part in EMPTY}
     except FileNotFoundError:
         pass
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -56,7 +56,7 @@ def _save(kept: dict[str, dict[str, dict[str, Any]]]) -> None:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
                 json.dump(kept, stream, ensure_ascii=False, indent=1, sort_keys=True)
             os.replace(name, file())
-        except BaseException:
+        except BaseException:  # an interrupt as well must leave no half file
             os.unlink(name)
             raise
     except OSError as error:

@@ -38,7 +38,9 @@ def digraph(**graph_attributes: str) -> graphviz.Digraph:
 
 def text(value: object) -> str:
     """A label that DOT shows as it is: no escape, entity or HTML in it has a meaning."""
-    return str(graphviz.escape(look.plain(value).replace("&", "&amp;")))
+    # Not made a plain `str`: its type is what keeps `<b>` from being read as HTML.
+    escaped: str = graphviz.escape(look.plain(value).replace("&", "&amp;"))
+    return escaped
 
 
 def programs() -> list[list[str]]:

@@ -136,7 +136,7 @@ def _digraph(
         _add_edge(made, ids, edge, numbers, bool(route), steps)
     declared = {(edge.source, edge.target) for edge in edges}
     for pair, numbers in route.items():
-        if pair not in declared:
+        if pair not in declared and pair[0] in ids:
             goto = Edge(*pair, label="goto")
             _add_edge(made, ids, goto, numbers, True, steps, style="dotted")
     return made

@@ -50,22 +50,43 @@ def record(graph: Any, input: Any, config: Any = None, **options: Any) -> Run:
         **options: what else its `stream` takes, such as `context`.
     """
     run = Run()
-    step: list[str] = []
-    modes = ["updates", "values"]
+    numbered: dict[int, list[str]] = {}
+    groups: list[list[str]] = [[]]
+    modes = ["updates", "values", "debug"]
     for mode, chunk in graph.stream(input, config, stream_mode=modes, **options):
-        if mode == "updates":
+        if mode == "debug" and chunk["type"] == "task_result":
+            numbered.setdefault(chunk["step"], []).append(chunk["payload"]["name"])
+        elif mode == "updates":
             run.paused = run.paused or "__interrupt__" in chunk
-            step += [name for name in chunk if name != "__interrupt__"]
-            continue
-        # The values come at the end of a step, and once before the first.
-        run.state = chunk
-        if step:
-            run.steps.append(step)
-            step = []
-    if step:
-        run.steps.append(step)
+            groups[-1] += [name for name in chunk if name != "__interrupt__"]
+        elif mode == "values":
+            run.state = chunk
+            groups.append([])
+    # LangGraph tells the number of each step; minilc's graphs have no such mode.
+    run.steps = list(numbered.values()) or _split(groups, graph)
     run.messages = messages_of(run.state)
     return run
+
+
+def _split(groups: list[list[str]], graph: Any) -> list[list[str]]:
+    """Make steps of what ran between two states.
+
+    A state comes at the end of a step that changed it, so that nodes which change nothing are in
+    one group with the next step's. The declared edges tell them apart: what ran in one step was
+    reached from the step before.
+    """
+    edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+    steps: list[list[str]] = []
+    for group in groups:
+        for position, name in enumerate(group):
+            before = steps[-2] if len(steps) > 1 else [START]
+            declared = [edge for edge in edges if edge[0] in before]
+            reached = not declared or any(edge[1] == name for edge in declared)
+            if position and (reached or name in steps[-1]):
+                steps[-1].append(name)
+            else:
+                steps.append([name])
+    return steps
 
 
 def messages_of(source: Any) -> list[Any]:

@@ -76,7 +76,9 @@ def _dumps_text(content: Any, artifact: Any, tool_call_id: Any, name: str, statu
     if tool_call_id is None or isinstance(content, ToolMessage):
         return content
     text = json.dumps(content, ensure_ascii=False)
-    return ToolMessage(text, artifact=artifact, tool_call_id=tool_call_id, name=name, status=status)
+    return ToolMessage(
+        content=text, artifact=artifact, tool_call_id=tool_call_id, name=name, status=status
+    )
 
 
 def _always_wraps(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
