@@ -185,7 +185,7 @@ def _state(lc: World) -> Any:
     graph.add_edge(lc.START, "model")
     graph.add_edge("model", "tools")
     graph.add_edge("tools", lc.END)
-    return list(graph.compile().stream({"messages": [QUESTION]}, stream_mode="updates"))
+    return list(graph.compile().stream({"messages": [QUESTION]}, stream_mode="values"))
 
 
 def _in_a_graph(lc: World, node: Any, *calls: dict[str, Any], **state: Any) -> Any:
@@ -252,6 +252,11 @@ def _content(messages: Any) -> Any:
     return contents[0] if len(contents) == 1 else contents
 
 
+def _kinds(state: dict[str, Any]) -> str:
+    """Whose messages a state holds."""
+    return ", ".join(message.kind.removesuffix("Message") for message in state["messages"])
+
+
 def _conversation(messages: list[Record]) -> str:
     """Who says what, in one line."""
     said = []
@@ -287,11 +292,7 @@ STEPS: tuple[Step, ...] = (
         9,
         "model -> tools -> END",
         _state,
-        lambda steps: [
-            f"{node}: {_content(update['messages'])}"
-            for step in steps
-            for node, update in step.items()
-        ],
+        lambda states: "state after each step: " + "; ".join(map(_kinds, states)),
     ),
     Step(10, "a call with 'town' instead of 'city'", _tool_errors, _content),
     Step(11, "a call with user_id='forged', a state with 'u-42'", _injection, _content),

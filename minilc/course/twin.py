@@ -293,17 +293,14 @@ class Twin:
         )
 
     def __rich__(self) -> RenderableType:
+        from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
-        style = "green" if self.ok else "red"
-        table = Table(title=Text(self.title), title_justify="left", show_footer=False)
-        table.add_column("minilc", overflow="fold")
-        table.add_column("LangChain", overflow="fold")
-        table.add_row(*(_styled(value) for _, value in self._sides(None)))
-        table.caption = Text(f"{self.verdict}  {self.reason}".rstrip(), style=style)
-        table.caption_justify = "left"
-        return table
+        values = Table("minilc", "LangChain")
+        values.add_row(*(_styled(value) for _, value in self._sides(None)))
+        verdict = Text(f"{self.verdict}  {self.reason}", style="green" if self.ok else "red")
+        return Group(Text(self.title), values, verdict)
 
 
 PRE = "margin:0;white-space:pre-wrap;overflow-wrap:anywhere"
