@@ -20,16 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from minilc.base import RunnableConfig
 from minilc.function_calling import convert_to_openai_tool
-from minilc.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    ToolMessage,
-    convert_to_messages,
-    invalid_tool_call,
-    tool_call,
-)
+from minilc.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, convert_to_messages
 
+Config = RunnableConfig | None
 Stop = list[str] | None
 
 
@@ -53,7 +46,7 @@ class BaseChatModel(BaseModel, ABC):
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
     def invoke(
-        self, input: Any, config: RunnableConfig | None = None, *, stop: Stop = None, **kwargs: Any
+        self, input: Any, config: Config = None, *, stop: Stop = None, **kwargs: Any
     ) -> BaseMessage:
         """Ask the model; `kwargs`, such as the tools that `bind` keeps, go to `_generate`.
 
@@ -64,7 +57,7 @@ class BaseChatModel(BaseModel, ABC):
         return _first_answer(self._generate(messages, stop=stop, **kwargs))
 
     async def ainvoke(
-        self, input: Any, config: RunnableConfig | None = None, *, stop: Stop = None, **kwargs: Any
+        self, input: Any, config: Config = None, *, stop: Stop = None, **kwargs: Any
     ) -> BaseMessage:
         """`invoke`, awaited."""
         messages = self._convert_input(input)
@@ -136,15 +129,11 @@ class _ChatModelBinding:
     bound: BaseChatModel
     kwargs: dict[str, Any]
 
-    def invoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> BaseMessage:
+    def invoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
         """Ask the model. An argument of the call wins over a bound one."""
         return self.bound.invoke(input, config, **(self.kwargs | kwargs))
 
-    async def ainvoke(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> BaseMessage:
+    async def ainvoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
         """`invoke`, awaited."""
         return await self.bound.ainvoke(input, config, **(self.kwargs | kwargs))
 
@@ -385,27 +374,28 @@ def _create_chat_result(response: Any) -> ChatResult:
         raise APIStatusError(response.status_code, body)
     if not isinstance(body, dict) or not body.get("choices"):
         raise ValueError(f"Unexpected response from OpenAI-compatible endpoint: {body!r:.200}")
+    usage = body.get("usage")
     generations = []
     for choice in body["choices"]:
         message = _convert_dict_to_message(choice["message"])
-        message.usage_metadata = _create_usage_metadata(body.get("usage"))
+        message.usage_metadata = _create_usage_metadata(usage) if usage else None
         info = {key: choice.get(key) for key in ("finish_reason", "logprobs")}
         generations.append(ChatGeneration(message=message, generation_info=info))
-    llm_output = {
-        "token_usage": body.get("usage"),
+    llm_output = {key: body.get(key) for key in ("id", "system_fingerprint")}
+    llm_output |= {
+        "token_usage": usage,
         "model_provider": "openai",
         "model_name": body.get("model"),
-        "system_fingerprint": body.get("system_fingerprint"),
-        "id": body.get("id"),
     }
     return ChatResult(generations=generations, llm_output=llm_output)
 
 
 def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
     """An answer as OpenAI sends it: a call's arguments are a JSON string, which may be broken."""
-    calls, invalid = [], []
+    calls: list[Any] = []
+    invalid: list[Any] = []
     for raw in message.get("tool_calls") or []:
-        id_, name, arguments = raw.get("id"), raw["function"]["name"], raw["function"]["arguments"]
+        name, arguments = raw["function"]["name"], raw["function"]["arguments"]
         try:
             # None or nothing is what a model sends for a tool without arguments.
             args = json.loads(arguments, strict=False) if arguments else {}
@@ -415,9 +405,9 @@ def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
                 f"JSONDecodeError {error}\nFor troubleshooting, visit: "
                 "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE "
             )
-            invalid.append(invalid_tool_call(name=name, args=arguments, id=id_, error=text))
+            invalid.append({"name": name, "args": arguments, "id": raw.get("id"), "error": text})
         else:
-            calls.append(tool_call(name=name or "", args=args or {}, id=id_))
+            calls.append({"name": name or "", "args": args or {}, "id": raw.get("id")})
     return AIMessage(
         content=message.get("content") or "",
         tool_calls=calls,
@@ -426,21 +416,16 @@ def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
     )
 
 
-def _create_usage_metadata(usage: dict[str, Any] | None) -> dict[str, Any] | None:
-    if not usage:
-        return None
+# What OpenAI counts apart, and what LangChain calls it.
+_DETAILS = {"audio_tokens": "audio", "cached_tokens": "cache_read", "reasoning_tokens": "reasoning"}
+
+
+def _create_usage_metadata(usage: dict[str, Any]) -> dict[str, Any]:
     read, written = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    of_input = usage.get("prompt_tokens_details") or {}
-    of_output = usage.get("completion_tokens_details") or {}
-    known = {
-        "audio": "audio_tokens",
-        "cache_read": "cached_tokens",
-        "reasoning": "reasoning_tokens",
-    }
-    return {
-        "input_tokens": read,
-        "output_tokens": written,
-        "total_tokens": usage.get("total_tokens") or read + written,
-        "input_token_details": {k: of_input[v] for k, v in known.items() if v in of_input},
-        "output_token_details": {k: of_output[v] for k, v in known.items() if v in of_output},
-    }
+    total = usage.get("total_tokens") or read + written
+    metadata = {"input_tokens": read, "output_tokens": written, "total_tokens": total}
+    for ours, theirs in (("input", "prompt"), ("output", "completion")):
+        given = usage.get(f"{theirs}_tokens_details") or {}
+        details = {_DETAILS[key]: given[key] for key in _DETAILS if given.get(key) is not None}
+        metadata[f"{ours}_token_details"] = details
+    return metadata

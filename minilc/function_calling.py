@@ -234,9 +234,11 @@ def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
     }
 
 
-def _recursive_set_additional_properties_false(schema: dict[str, Any]) -> dict[str, Any]:
+def _recursive_set_additional_properties_false(schema: Any) -> Any:
     """A copy in which every object requires all its properties and takes no others."""
     strict = _recursive_set_additional_properties_false
+    if not isinstance(schema, dict):
+        return schema
     result = dict(schema)
     if result.get("properties"):
         result["required"] = list(result["properties"])
@@ -298,10 +300,10 @@ def _gemini_schema(schema: dict[str, Any]) -> dict[str, Any]:
             _gemini_schema(o) | ({"title": o["title"]} if "title" in o else {}) for o in options
         ]
         return result
-    kind = core.get("type", "string")
-    inner = core.get("properties")
-    if kind == "null" or kind == "object" and not (inner or core.get("additionalProperties")):
-        # Nothing is known of the value.
+    kind, inner = core.get("type"), core.get("properties")
+    unknown = kind == "object" and not (inner or core.get("additionalProperties"))
+    if not isinstance(kind, str) or kind == "null" or unknown:
+        # What cannot be told is text.
         kind = "string"
     result["type"] = kind.upper()
     if choices := core.get("enum"):

@@ -96,7 +96,7 @@ def openai_model(lc: World, transport: httpx.MockTransport, **kwargs: Any) -> An
 
 def minilc_openai(transport: httpx.MockTransport, **kwargs: Any) -> OpenAIChatModel:
     """minilc's model on `transport`."""
-    kwargs = {"model": MODEL, "api_key": "none", "base_url": URL} | kwargs
+    kwargs = _endpoint() | kwargs
     return OpenAIChatModel(transport=transport, **kwargs)
 
 
@@ -104,12 +104,16 @@ def real_openai(transport: httpx.MockTransport, **kwargs: Any) -> Any:
     """`langchain_openai.ChatOpenAI` on `transport`; it does not try again after an error."""
     from langchain_openai import ChatOpenAI
 
-    kwargs = {"model": MODEL, "api_key": "none", "base_url": URL, "max_retries": 0} | kwargs
+    kwargs = _endpoint() | {"max_retries": 0} | kwargs
     return ChatOpenAI(
         http_client=httpx.Client(transport=transport),
         http_async_client=httpx.AsyncClient(transport=transport),
         **kwargs,
     )
+
+
+def _endpoint() -> dict[str, Any]:
+    return {"model": MODEL, "api_key": "none", "base_url": URL}
 
 
 def convert_to_gemini_tool(tool: Any) -> dict[str, Any]:
