@@ -138,6 +138,8 @@ MACHINE = re.compile(
     r"(?<![\w./~])/(?:home|root|Users|tmp|work|private|var/folders)/\w|[A-Z]:\\\\Users"
 )
 SITE_PACKAGES = re.compile(r"/site-packages/")
+# Files that plant such paths, to show that they are found.
+PLANTED = {Path(__file__), ROOT / "tests" / "test_notebooks.py"}
 
 
 def tracked() -> list[Path]:
@@ -151,7 +153,7 @@ def tracked() -> list[Path]:
 def test_no_tracked_file_names_a_path_of_a_machine() -> None:
     found = []
     for file in tracked():
-        if not file.is_file() or file == Path(__file__):
+        if not file.is_file() or file in PLANTED:
             continue
         try:
             text = file.read_text(encoding="utf-8")

@@ -9,14 +9,6 @@ from minilc.course import behaviours
 from minilc.course.worlds import World
 
 
-def test_an_id_that_is_made_is_written_on_a_copy_and_upstream_on_what_was_given(lc: World) -> None:
-    # The row "ids-on-copies".
-    given = lc.HumanMessage("北京")
-    (kept,) = lc.add_messages([], [given])
-    assert kept.id is not None
-    assert given.id == (None if lc.name == "minilc" else kept.id)
-
-
 def test_the_payload_of_a_call_is_the_call_and_was_once_the_whole_state(lc: World) -> None:
     # No public result shows what a task was sent, so this test asks the edge itself.
     module = "minilc.factory" if lc.name == "minilc" else "langchain.agents.factory"

@@ -36,13 +36,6 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "It raises, and names the node and the ones that exist.",
         "A run that stops halfway and looks finished is the hardest kind of fault to find.",
     ),
-    Divergence(
-        "ids-on-copies",
-        9,
-        "add_messages writes the id that it makes into the message that it was given.",
-        "It gives the id to a copy, so that only the state's message has it.",
-        "What a caller hands over stays as it was; one message may go into two conversations.",
-    ),
 )
 
 
