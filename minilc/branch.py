@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import typing
-from collections.abc import Callable, Container, Hashable
+from collections.abc import Callable, Container, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
@@ -109,13 +109,13 @@ class PregelTask:
     # Answers to its interrupts, in order; then one that whoever asks first may take.
     resume: list[Any] = field(default_factory=list)
     answers: list[Any] = field(default_factory=list)
-    id: UUID = field(default_factory=uuid4)
+    id: str = ""  # given when somebody needs it
     # Counting this way is atomic: tools of one node may interrupt in several threads.
     interrupt_counter: Callable[[], int] = count().__next__
     calls: Callable[[], int] = count().__next__  # of other graphs by the node
     interrupts: tuple[Interrupt, ...] = ()
-    writes: list[tuple[str, Any]] = field(default_factory=list)
-    goto: list[str | Send] = field(default_factory=list)
+    writes: Sequence[tuple[str, Any]] = ()
+    goto: Sequence[str | Send] = ()
     fresh: dict[str, Any] | None = None  # the state with its own writes and nobody else's
     done: bool = False
 
@@ -138,7 +138,8 @@ def interrupt(value: Any) -> Any:
         task.resume.append(task.answers.pop())
         return task.resume[index]
     # 3. Ask. The id stays the same until there is an answer, however often the node runs.
-    raise GraphInterrupt((Interrupt(value, uuid5(task.id, str(len(task.resume))).hex),))
+    task.id = task.id or uuid4().hex
+    raise GraphInterrupt((Interrupt(value, uuid5(UUID(task.id), str(len(task.resume))).hex),))
 
 
 @dataclass(kw_only=True, slots=True, frozen=True)
@@ -216,6 +217,8 @@ class RunnableCallable:
             pool.shutdown(wait=False)
 
     def _kwargs(self, config: RunnableConfig) -> dict[str, Any]:
+        if not self.injected:
+            return {}
         runtime: Runtime[Any] = config[CONF][CONFIG_KEY_RUNTIME]
         known = {"config": config, "runtime": runtime}
         known |= {"writer": runtime.stream_writer, "store": runtime.store}

@@ -91,9 +91,11 @@ def add_messages(left: Any = None, right: Any = None) -> list[BaseMessage]:
 
 
 def _coerce_to_messages(messages: Any) -> list[BaseMessage]:
-    """Messages with ids. One that has none is copied: it may be the caller's."""
     coerced = convert_to_messages(messages if isinstance(messages, list) else [messages])
-    return [m if m.id is not None else m.model_copy(update={"id": str(uuid4())}) for m in coerced]
+    for message in coerced:
+        if message.id is None:
+            message.id = str(uuid4())
+    return coerced
 
 
 class MessagesState(TypedDict):
@@ -195,6 +197,7 @@ class StateGraph:
         self.branches: defaultdict[str, dict[str, branch.BranchSpec]] = defaultdict(dict)
         self.schemas: dict[Any, dict[str, Channel]] = {}
         self.channels: dict[str, Channel] = {}
+        self.classes: set[Any] = set()  # schemas of which a node gets an object, not a dict
         self.state_schema, self.context_schema = state_schema, context_schema
         self.input_schema, self.output_schema = (
             input_schema or state_schema,
@@ -205,6 +208,8 @@ class StateGraph:
 
     def _add_schema(self, schema: Any) -> None:
         self.schemas[schema] = _get_channels(schema)
+        if is_dataclass(schema) or (isinstance(schema, type) and issubclass(schema, BaseModel)):
+            self.classes.add(schema)
         for key, channel in self.schemas[schema].items():
             known = self.channels.setdefault(key, channel)
             if channel.reducer not in (None, known.reducer):
@@ -351,7 +356,7 @@ class PregelLoop:
     def __init__(
         self, graph: CompiledStateGraph, config: Config, context: Any, waits: bool
     ) -> None:
-        self.builder, self.waits = graph.builder, waits
+        self.graph, self.builder, self.waits = graph, graph.builder, waits
         is_own = bool(config and config.get(CONF, {}).get("thread_id"))
         ambient = None if is_own else var_child_runnable_config.get()
         self.config = _merge_configs(ambient, graph.config, config)
@@ -375,16 +380,18 @@ class PregelLoop:
         empty = {key: c.initial for key, c in channels.items() if c.initial is not MISSING}
         start = self.saved or Checkpoint(empty, [], {})
         self.values, self.tasks, self.seen = start.values, start.tasks, start.seen
-        self.chunks: list[tuple[str, Any]] = []
-        self.step = 0
+        self.modes: str | list[str] = ""
+        self.chunks: list[Any] = []
+        self.interrupts: tuple[branch.Interrupt, ...] = ()
+        self.wrote, self.step = False, 0
 
-    async def run(self, input: Any, modes: str | list[str]) -> AsyncIterator[Any]:
+    async def run(self, input: Any, modes: str | list[str] = "") -> AsyncIterator[Any]:
         """Run step after step, and give out after each what the modes ask for."""
+        self.modes = modes
         self._first(input)
         while True:
-            for mode, chunk in self.chunks:
-                if mode in modes:
-                    yield (mode, chunk) if isinstance(modes, list) else chunk
+            for chunk in self.chunks:
+                yield chunk
             self.chunks.clear()
             if not self.tick():
                 return
@@ -404,12 +411,12 @@ class PregelLoop:
             self._save()
         # A graph inside a node has a thread only if that very node has run before.
         if self.saved and (self.parent or input is None or isinstance(input, Command)):
-            self.step = -1
+            self.step, self.wrote = -1, True
             self._emit("values", self._read(None, self.values))
         elif input is None:
             raise branch.EmptyInputError("Received no input for __start__")
         else:
-            self.tasks = [PregelTask(START, input, is_sent=True)]
+            self.tasks = [PregelTask(START, _own(input), is_sent=True)]
 
     def _answer(self, resume: Any) -> None:
         """Hand answers out: those with an id to their tasks, any other to whoever asks first."""
@@ -450,7 +457,7 @@ class PregelLoop:
                 output = await self._call(node.runnable, output, config)
             keys = builder.channels if node else builder.schemas[builder.input_schema]
             task.writes = branch._get_updates(output, keys)
-            task.goto = branch._control_branch(output)
+            task.goto = [*branch._control_branch(output), *self.graph.targets.get(task.name, ())]
             for spec in builder.branches.get(task.name, {}).values():
                 task.fresh = task.fresh or self._fold([task])
                 state = self._read(spec.input_schema or schema, task.fresh)
@@ -472,7 +479,7 @@ class PregelLoop:
         conf[branch.CONFIG_KEY_READ_STATE] = read_state if task.is_sent else None
         if self.saver:
             conf[CONFIG_KEY_CHECKPOINTER] = self.saver
-            conf["checkpoint_ns"] = task.id
+            task.id = conf["checkpoint_ns"] = task.id or uuid4().hex
         return {**self.config, "configurable": conf}
 
     async def _call(
@@ -485,14 +492,13 @@ class PregelLoop:
         except branch.ParentCommand as signal:  # from a graph inside the node
             return signal.args[0]
 
-    def _read(self, schema: Any, values: dict[str, Any]) -> Any:
+    def _read(self, schema: Any, values: dict[str, Any], as_dict: bool = False) -> Any:
         """The keys of a schema as an object of it; for no schema, all keys."""
         keys = self.builder.schemas[schema] if schema else self.builder.channels
         if ROOT in keys:
             return values.get(ROOT)
         state = {key: values[key] for key in keys if key in values}
-        is_model = isinstance(schema, type) and issubclass(schema, BaseModel)
-        return schema(**state) if is_model or is_dataclass(schema) else state
+        return state if as_dict or schema not in self.builder.classes else schema(**state)
 
     def _fold(self, tasks: list[PregelTask]) -> dict[str, Any]:
         """The state with what tasks wrote; a key takes all its updates at once."""
@@ -508,18 +514,19 @@ class PregelLoop:
         """Apply what the tasks wrote, and choose the next ones; or stop, if any of them asks."""
         # Nodes count in the order of their names, then Sends in the order they were made.
         ran = sorted(self.tasks, key=lambda task: task.is_sent)
-        asked = tuple(question for task in ran for question in task.interrupts)
-        if asked and self.parent:
-            raise branch.GraphInterrupt(asked)
+        self.interrupts = tuple(question for task in ran for question in task.interrupts)
+        if self.interrupts and self.parent:
+            raise branch.GraphInterrupt(self.interrupts)
         self.values = (ran[0].fresh if len(ran) == 1 else None) or self._fold(ran)
-        for task in self.tasks:
-            if task.name != START:
-                self._emit("updates", _updates_chunk(task))
-        values = self._read(None, self.values)
-        if asked or any(task.writes for task in ran):
-            self._emit("values", {**values, INTERRUPT: asked} if asked else values)
-        if asked:
+        if "updates" in self.modes:
+            for task in self.tasks:
+                self._emit_updates(task)
+        if any(task.writes for task in ran):
+            self.wrote = True
+            self._emit("values", self._read(None, self.values))
+        if self.interrupts:
             self.tasks = []
+            self._emit("values", {**self._read(None, self.values), INTERRUPT: self.interrupts})
         else:
             self.tasks, self.step = self._next_tasks(ran), self.step + 1
             self._save()
@@ -534,34 +541,54 @@ class PregelLoop:
         Raises:
             ValueError: a destination is no node.
         """
-        goto = [target for task in ran for target in task.goto]
-        names, seen = {target for target in goto if not isinstance(target, Send)}, {}
-        for edge in self.builder.edges:
+        sends: list[PregelTask] = []
+        names: set[str] = set()
+        for target in [target for task in ran for target in task.goto]:
+            name = target.node if isinstance(target, Send) else target
+            if name != END and name not in self.builder.nodes:
+                known = [*self.builder.nodes, END]
+                raise ValueError(f"{name!r} is not a node of the graph, go to one of {known}")
+            if isinstance(target, Send):
+                sends.append(PregelTask(name, target.arg, is_sent=True))
+            elif name != END:
+                names.add(name)
+        for edge in self.graph.joins:
             arrived = self.seen.get(edge, set()).union(t.name for t in ran if t.name in edge[0])
+            self.seen = {**self.seen, edge: arrived}
             if arrived.issuperset(edge[0]):
                 names.add(edge[1])
-            elif arrived:
-                seen[edge] = arrived
-        self.seen = seen
-        tasks = [PregelTask(t.node, t.arg, is_sent=True) for t in goto if isinstance(t, Send)]
-        nodes = self.builder.nodes
-        for name in names.union(task.name for task in tasks) - nodes.keys() - {END}:
-            raise ValueError(f"{name!r} is not a node of the graph, go to one of {[*nodes, END]}")
-        return tasks + [PregelTask(name) for name in sorted(names - {END})]
+                self.seen[edge] = set()
+        return sends + [PregelTask(name) for name in sorted(names)]
 
     def _emit(self, mode: str, chunk: Any) -> None:
-        self.chunks.append((mode, chunk))
+        if mode in self.modes:
+            self.chunks.append((mode, chunk) if isinstance(self.modes, list) else chunk)
+
+    def _emit_updates(self, task: PregelTask) -> None:
+        parts = [value if key == ROOT else {key: value} for key, value in task.writes]
+        whole = dict(task.writes)
+        if len(whole) == len(parts) and ROOT not in whole:
+            parts = [whole or None]
+        if task.interrupts:
+            self._emit("updates", {INTERRUPT: task.interrupts})
+        elif task.name != START:
+            self._emit("updates", {task.name: parts if len(parts) > 1 else parts[0]})
+
+    def output(self) -> Any:
+        """What `invoke` returns."""
+        state = self._read(self.builder.output_schema, self.values, as_dict=True)
+        if self.interrupts:
+            return {**state, INTERRUPT: list(self.interrupts)}
+        return state if self.wrote else None
 
 
-def _updates_chunk(task: PregelTask) -> dict[str, Any]:
-    """What a task did, as a stream of updates shows it."""
-    if task.interrupts:
-        return {INTERRUPT: task.interrupts}
-    parts = [value if key == ROOT else {key: value} for key, value in task.writes]
-    whole = dict(task.writes)
-    if len(whole) == len(parts) and ROOT not in whole:
-        parts = [whole or None]
-    return {task.name: parts if len(parts) > 1 else parts[0]}
+def _own(value: Any) -> Any:
+    """The input with copies of messages that have no id: they get one, the caller's must not."""
+    if isinstance(value, dict):
+        return {key: _own(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_own(item) for item in value]
+    return value.model_copy() if isinstance(value, BaseMessage) and value.id is None else value
 
 
 async def _gather(work: list[Coroutine[Any, Any, None]], waits: bool) -> None:
@@ -610,6 +637,13 @@ class CompiledStateGraph:
     name: str
     config: RunnableConfig
 
+    def __post_init__(self) -> None:
+        self.targets: defaultdict[str, list[str]] = defaultdict(list)
+        for starts, end in self.builder.edges:
+            if len(starts) == 1:
+                self.targets[starts[0]].append(end)
+        self.joins = [edge for edge in self.builder.edges if len(edge[0]) > 1]
+
     def invoke(self, input: Any, config: Config = None, *, context: Any = None) -> Any:
         """Run the graph on an input, and return the state at its end."""
         return _run_to_end(self._invoke(input, PregelLoop(self, config, context, waits=False)))
@@ -619,14 +653,9 @@ class CompiledStateGraph:
         return await self._invoke(input, PregelLoop(self, config, context, waits=True))
 
     async def _invoke(self, input: Any, loop: PregelLoop) -> Any:
-        output: Any = None
-        async for chunk in loop.run(input, "values"):
-            output = chunk
-        keys = {*self.builder.schemas[self.builder.output_schema], INTERRUPT}
-        if ROOT in keys or output is None:
-            return output
-        visible = {key: value for key, value in output.items() if key in keys}
-        return {key: list(v) if key == INTERRUPT else v for key, v in visible.items()}
+        async for _ in loop.run(input):
+            pass
+        return loop.output()
 
     def stream(
         self,
