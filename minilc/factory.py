@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, is_dataclass, replace
-from itertools import pairwise
+from dataclasses import KW_ONLY, dataclass, is_dataclass
+from itertools import pairwise, takewhile
 from types import UnionType
 from typing import Any, Generic, TypedDict, TypeVar, get_args, get_origin
 from uuid import uuid4
@@ -19,11 +19,12 @@ from pydantic import BaseModel, TypeAdapter
 from typing_extensions import is_typeddict
 
 from minilc.base import BaseTool, RunnableConfig
-from minilc.branch import CONF, CONFIG_KEY_RUNTIME, END, START, RunnableCallable, Send
+from minilc.branch import CONF, CONFIG_KEY_RUNTIME, END, START, RunnableCallable, Runtime, Send
 from minilc.messages import AIMessage, RemoveMessage, SystemMessage, ToolCall, ToolMessage
 from minilc.middleware import (
     AgentMiddleware,
     AgentState,
+    JumpTo,
     ModelRequest,
     ModelResponse,
     OmitFromSchema,
@@ -38,30 +39,23 @@ SchemaT = TypeVar("SchemaT")
 Path = Callable[[dict[str, Any]], str | list[Send] | None]
 HOOKS = ("before_agent", "before_model", "after_model", "after_agent")
 STRUCTURED_OUTPUT_ERROR_TEMPLATE = "Error: {error}\n Please fix your mistakes."
-DYNAMIC_TOOL_ERROR_TEMPLATE = """\
-Middleware added tools that the agent doesn't know how to execute.
-
-Unknown tools: {unknown_tool_names}
-Registered tools: {available_tool_names}
-
-This happens when middleware modifies `request.tools` in `wrap_model_call` to include
-tools that weren't passed to `create_agent()`.
-
-How to fix this:
-
-Option 1: Register tools at agent creation (recommended for most cases)
-    Pass the tools to `create_agent(tools=[...])` or set them on `middleware.tools`.
-    This makes tools available for every agent invocation.
-
-Option 2: Handle dynamic tools in middleware (for tools created at runtime)
-    Implement `wrap_tool_call` to execute tools that are added dynamically:
-
-    class MyMiddleware(AgentMiddleware):
-        def wrap_tool_call(self, request, handler):
-            if request.tool_call["name"] == "dynamic_tool":
-                # Execute the dynamic tool yourself or override with tool instance
-                return handler(request.override(tool=my_dynamic_tool))
-            return handler(request)"""
+DYNAMIC_TOOL_ERROR_TEMPLATE = (
+    "Middleware added tools that the agent doesn't know how to execute.\n\n"
+    "Unknown tools: {unknown}\nRegistered tools: {registered}\n\n"
+    "This happens when middleware modifies `request.tools` in `wrap_model_call` to include\n"
+    "tools that weren't passed to `create_agent()`.\n\nHow to fix this:\n\n"
+    "Option 1: Register tools at agent creation (recommended for most cases)\n"
+    "    Pass the tools to `create_agent(tools=[...])` or set them on `middleware.tools`.\n"
+    "    This makes tools available for every agent invocation.\n\n"
+    "Option 2: Handle dynamic tools in middleware (for tools created at runtime)\n"
+    "    Implement `wrap_tool_call` to execute tools that are added dynamically:\n\n"
+    "    class MyMiddleware(AgentMiddleware):\n"
+    "        def wrap_tool_call(self, request, handler):\n"
+    '            if request.tool_call["name"] == "dynamic_tool":\n'
+    "                # Execute the dynamic tool yourself or override with tool instance\n"
+    "                return handler(request.override(tool=my_dynamic_tool))\n"
+    "            return handler(request)"
+)
 
 
 def create_agent(
@@ -101,21 +95,13 @@ def create_agent(
     tool_node = _make_tool_node(tools or (), middleware)
     if len({m.name for m in middleware}) != len(middleware):
         raise AssertionError("Please remove duplicate middleware instances.")
-    offered = [*(tool_node.tools_by_name.values() if tool_node else ())]
-    offered += [tool for tool in tools or () if isinstance(tool, dict)]
-    request = ModelRequest(
-        model=model,
-        messages=[],
-        system_message=system_prompt,
-        tools=offered,
-        response_format=strategy,
-    )
-    model_node = _ModelNode(request, tool_node, middleware, name)
+    known = tool_node.tools_by_name if tool_node else {}
+    offered: list[Any] = [*known.values(), *(t for t in tools or () if isinstance(t, dict))]
+    request = ModelRequest(model=model, messages=[], tools=offered, response_format=strategy)
+    model_node = _ModelNode(request.override(system_message=system_prompt), known, middleware, name)
+    schemas = [_resolve_schema(middleware, state_schema, side) for side in ("", "input", "output")]
     graph = StateGraph(
-        _resolve_schema(middleware, state_schema),
-        context_schema,
-        input_schema=_resolve_schema(middleware, state_schema, "input"),
-        output_schema=_resolve_schema(middleware, state_schema, "output"),
+        schemas[0], context_schema, input_schema=schemas[1], output_schema=schemas[2]
     )
     graph.add_node("model", model_node)
     if tool_node:
@@ -139,8 +125,8 @@ def _make_tool_node(tools: Sequence[Any], middleware: Sequence[AgentMiddleware])
 
 def _own_sides(middleware: AgentMiddleware, hook: str) -> list[Any]:
     """What a middleware overrides of a hook: its sync side, its async side, both or neither."""
-    names = (hook, f"a{hook}")
-    own = [n for n in names if getattr(type(middleware), n) is not getattr(AgentMiddleware, n)]
+    names, base = (hook, f"a{hook}"), AgentMiddleware
+    own = [name for name in names if getattr(type(middleware), name) is not getattr(base, name)]
     return [getattr(middleware, name) for name in own]
 
 
@@ -197,20 +183,18 @@ class OutputToolBinding:
     """
 
     def __init__(self, schema: Any) -> None:
-        is_model = isinstance(schema, type) and issubclass(schema, BaseModel)
-        self.adapter: TypeAdapter[Any] | None = None
-        if isinstance(schema, dict):
-            json_schema, description = schema, schema.get("description", "")
-            self.name = str(schema.get("title", f"response_format_{str(uuid4())[:4]}"))
-        elif is_model or is_dataclass(schema) or is_typeddict(schema):
-            self.adapter = TypeAdapter(schema)
-            json_schema, description = self.adapter.json_schema(), schema.__doc__ or ""
-            self.name = schema.__name__
-        else:
+        is_json, is_model = isinstance(schema, dict), isinstance(schema, type(BaseModel))
+        if not (is_json or is_model or is_dataclass(schema) or is_typeddict(schema)):
             raise ValueError(
                 f"Unsupported schema type: {type(schema)}. Supported types: Pydantic models, "
                 "dataclasses, TypedDicts, and JSON schema dicts."
             )
+        # Whatever fits a JSON schema is for the model to know: any arguments pass.
+        self.adapter: TypeAdapter[Any] = TypeAdapter(dict[str, Any] if is_json else schema)
+        json_schema = schema if is_json else self.adapter.json_schema()
+        unnamed = f"response_format_{uuid4().hex[:4]}"
+        self.name = str(schema.get("title", unnamed)) if is_json else schema.__name__
+        description = schema.get("description", "") if is_json else schema.__doc__ or ""
         self.tool = StructuredTool(name=self.name, description=description, args_schema=json_schema)
 
     def parse(self, tool_args: dict[str, Any]) -> Any:
@@ -219,8 +203,6 @@ class OutputToolBinding:
         Raises:
             ValueError: they do not fit.
         """
-        if self.adapter is None:
-            return tool_args
         try:
             return self.adapter.validate_python(tool_args)
         except Exception as error:  # the schema's own validators may raise anything
@@ -289,16 +271,14 @@ class _ModelNode:
 
     Args:
         request: what every request starts as.
+        known: the tools that can be run.
     """
 
     def __init__(
-        self,
-        request: ModelRequest,
-        tool_node: ToolNode | None,
-        middleware: Sequence[AgentMiddleware],
-        name: str | None,
+        self, request: ModelRequest, known: dict[str, BaseTool], middleware: Any, name: str | None
     ) -> None:
-        self.request, self.name = request, name
+        self.request, self.known, self.name = request, known, name
+        self.seen: tuple[Runtime | None, Any] = None, None  # a run, and its last message then
         self.wrapping = [m for m in middleware if _own_sides(m, "wrap_model_call")]
         hooks = [m.wrap_model_call for m in self.wrapping]
         ahooks = [m.awrap_model_call for m in self.wrapping]
@@ -306,21 +286,18 @@ class _ModelNode:
         self.acall = _chain_model_call_handlers(ahooks, self._execute_model_async)
         # A wrap_tool_call may run tools that nobody has registered, so it takes any.
         self.takes_any_tool = any(_own_sides(m, "wrap_tool_call") for m in middleware)
-        self.known = tool_node.tools_by_name if tool_node else {}
         specs = request.response_format.schema_specs if request.response_format else []
         self.output_tools = {spec.name: spec for spec in specs}
 
     def invoke(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         """One model call, as an update of the state."""
-        history = _patch_invalid_tool_calls(state["messages"])
-        response = self.call(self._make_request(state, history, config))
-        return self._make_update(state, history, response)
+        request, history = self._make_request(state, config)
+        return self._make_update(state, history, self.call(request))
 
     async def ainvoke(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         """`invoke`, awaited."""
-        history = _patch_invalid_tool_calls(state["messages"])
-        response = await self.acall(self._make_request(state, history, config))
-        return self._make_update(state, history, response)
+        request, history = self._make_request(state, config)
+        return self._make_update(state, history, await self.acall(request))
 
     def _execute_model_sync(self, request: ModelRequest) -> ModelResponse:
         bound, strategy, messages = self._get_bound_model(request)
@@ -330,23 +307,33 @@ class _ModelNode:
         bound, strategy, messages = self._get_bound_model(request)
         return self._handle_model_output(await bound.ainvoke(messages), strategy)
 
-    def _make_request(self, state: Any, history: list[Any], config: RunnableConfig) -> ModelRequest:
+    def _make_request(self, state: Any, config: RunnableConfig) -> tuple[ModelRequest, list[Any]]:
+        """The request, and the history in it, which a middleware may then change in place."""
         runtime = config[CONF][CONFIG_KEY_RUNTIME]
-        return replace(self.request, messages=history, state=state, runtime=runtime)
+        history = self._repaired(state["messages"], runtime)
+        return self.request.override(messages=history, state=state, runtime=runtime), history
+
+    def _repaired(self, messages: list[Any], runtime: Runtime) -> list[Any]:
+        """A copy of the history in which every call has an answer.
+
+        Looks only at what is new since the run's last call: most histories need no repair, and
+        reading the whole of a long one takes longer than everything else here.
+        """
+        run, last = self.seen
+        new = takewhile(lambda m: m is not last, reversed(messages)) if run is runtime else messages
+        self.seen = runtime, messages[-1] if messages else None
+        if any(isinstance(m, AIMessage) and m.invalid_tool_calls for m in new):
+            return _patch_invalid_tool_calls(messages)
+        return list(messages)
 
     def _get_bound_model(self, request: ModelRequest) -> tuple[Any, ToolStrategy | None, list[Any]]:
-        """The model with this request's tools, the form of its answer, and what it is sent.
-
-        Raises:
-            ValueError: a middleware asks for a tool, or for a form, that nobody declared.
-        """
+        """The model with this request's tools, the form of its answer, and what it is sent."""
         self._check_tools(request.tools)
-        model, settings, messages = request.model, request.model_settings, request.messages
+        model, tools, choice = request.model, request.tools, request.tool_choice
+        messages, settings = request.messages, request.model_settings
         if request.system_message:
             messages = [request.system_message, *messages]
-        tools, choice = request.tools, request.tool_choice
-        strategy = _to_strategy(request.response_format)
-        if strategy:
+        if strategy := _to_strategy(request.response_format):
             # Every answer is to be a call: of a tool, or of the schema.
             tools, choice = [*tools, *self._output_tools_of(strategy)], "any"
         if tools:
@@ -357,20 +344,16 @@ class _ModelNode:
         names = [tool.name for tool in tools if isinstance(tool, BaseTool)]
         unknown = [name for name in names if name not in self.known]
         if unknown and not self.takes_any_tool:
-            raise ValueError(
-                DYNAMIC_TOOL_ERROR_TEMPLATE.format(
-                    unknown_tool_names=unknown, available_tool_names=sorted(self.known)
-                )
-            )
+            names = sorted(self.known)
+            raise ValueError(DYNAMIC_TOOL_ERROR_TEMPLATE.format(unknown=unknown, registered=names))
 
     def _output_tools_of(self, strategy: ToolStrategy) -> list[BaseTool]:
         wanted = [spec.name for spec in strategy.schema_specs]
-        for name in wanted:
-            if name not in self.output_tools:
-                raise ValueError(
-                    f"ToolStrategy specifies tool '{name}' which wasn't declared in the original "
-                    "response format when creating the agent."
-                )
+        if unknown := [name for name in wanted if name not in self.output_tools]:
+            raise ValueError(
+                f"ToolStrategy specifies tool '{unknown[0]}' which wasn't declared in the original "
+                "response format when creating the agent."
+            )
         return [spec.tool for name, spec in self.output_tools.items() if name in wanted]
 
     def _handle_model_output(self, output: Any, strategy: ToolStrategy | None) -> ModelResponse:
@@ -379,23 +362,21 @@ class _ModelNode:
             output.name = self.name
         calls = output.tool_calls if strategy and isinstance(output, AIMessage) else []
         calls = [call for call in calls if call["name"] in self.output_tools]
-        if strategy is None or not calls:
+        if not (strategy and calls):
             return ModelResponse([output])
+        name = calls[0]["name"]
         if len(calls) > 1:
             several = MultipleStructuredOutputsError([call["name"] for call in calls], output)
             return _handle_structured_output_error(several, strategy.handle_errors, calls)
-        call = calls[0]
         try:
-            structured = self.output_tools[call["name"]].parse(call["args"])
+            structured = self.output_tools[name].parse(calls[0]["args"])
             text = strategy.tool_message_content or f"Returning structured response: {structured}"
-            return ModelResponse([output, _answer(call, text)], structured)
+            return ModelResponse([output, _answer(calls[0], text)], structured)
         except ValueError as source:
-            error = StructuredOutputValidationError(call["name"], source, output)
+            error = StructuredOutputValidationError(name, source, output)
             return _handle_structured_output_error(error, strategy.handle_errors, calls)
 
-    def _make_update(
-        self, state: Any, history: list[Any], response: ModelResponse
-    ) -> dict[str, Any]:
+    def _make_update(self, state: Any, history: Any, response: ModelResponse) -> dict[str, Any]:
         messages: list[Any] = response.result
         # Repaired, or changed in place by a middleware: the state takes the history over.
         if history != state["messages"]:
@@ -412,8 +393,6 @@ def _patch_invalid_tool_calls(messages: Sequence[Any]) -> list[Any]:
 
     Providers refuse a history in which a call has no answer.
     """
-    if not any(isinstance(m, AIMessage) and m.invalid_tool_calls for m in messages):
-        return list(messages)
     answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
     patched: list[Any] = []
     for message in messages:
@@ -436,9 +415,10 @@ def _patch_invalid_tool_calls(messages: Sequence[Any]) -> list[Any]:
 class _HookNode:
     """A hook as a node: each side does its part, and one that is alone does both."""
 
-    def __init__(self, sides: list[Any]) -> None:
-        jumps = [side.__can_jump_to__ for side in sides if hasattr(side, "__can_jump_to__")]
-        self.can_jump_to = jumps[0] if jumps else []
+    def __init__(self, middleware: AgentMiddleware, hook: str) -> None:
+        sides = _own_sides(middleware, hook)
+        declared = [side.__can_jump_to__ for side in sides if hasattr(side, "__can_jump_to__")]
+        self.can_jump_to: list[JumpTo] = declared[0] if declared else []
         self.sync, self.async_ = RunnableCallable(sides[0]), RunnableCallable(sides[-1])
 
     def invoke(self, state: Any, config: RunnableConfig) -> Any:
@@ -449,97 +429,69 @@ class _HookNode:
 
 
 def _add_edges(
-    graph: StateGraph,
-    middleware: Sequence[AgentMiddleware],
-    tool_node: ToolNode | None,
-    model_node: _ModelNode,
+    graph: StateGraph, middleware: Any, tool_node: ToolNode | None, model_node: _ModelNode
 ) -> None:
     """Join the nodes: in through the hooks, round by the model and the tools, out."""
-    hooks: dict[str, _HookNode] = {}
-    for m in middleware:
-        for hook in HOOKS:
-            if sides := _own_sides(m, hook):
-                hooks[f"{m.name}.{hook}"] = _HookNode(sides)
-    for name, node in hooks.items():
-        graph.add_node(name, node)
     before_agent, before_model, after_model, after_agent = (
-        [name for name in hooks if name.endswith(f".{hook}")] for hook in HOOKS
+        {f"{m.name}.{hook}": _HookNode(m, hook) for m in middleware if _own_sides(m, hook)}
+        for hook in HOOKS
     )
+    nodes = before_agent | before_model | after_model | after_agent
+    for name, node in nodes.items():
+        graph.add_node(name, node)
     # The outermost hook is the first on the way in, and the last on the way out.
     way_in = [*before_agent, *before_model, "model", *reversed(after_model)]
     way_out = [*reversed(after_agent), END]
     loop_entry, loop_exit, exit_node = [*before_model, "model"][0], way_in[-1], way_out[0]
-    ends = {"model_destination": loop_entry, "end_destination": exit_node}
+    jumps = {"end": exit_node, "tools": "tools", "model": loop_entry}
     graph.add_edge(START, way_in[0])
     for name, following in [*pairwise(way_in), *pairwise(way_out)]:
-        _add_middleware_edge(graph, name, hooks.get(name), following, **ends)
-    if tool_node:
-        _add_loop_edges(graph, tool_node, model_node, loop_exit, **ends)
-    elif model_node.output_tools:
-        path = _make_model_to_model_edge(**ends)
-        graph.add_conditional_edges(loop_exit, path, [loop_entry, exit_node])
-    else:
-        _add_middleware_edge(graph, loop_exit, hooks.get(loop_exit), exit_node, **ends)
-
-
-def _add_loop_edges(
-    graph: StateGraph,
-    tool_node: ToolNode,
-    model_node: _ModelNode,
-    loop_exit: str,
-    *,
-    model_destination: str,
-    end_destination: str,
-) -> None:
-    """From the tools to the model or the end; from the model to the tools, the end or itself."""
+        _add_middleware_edge(graph, name, nodes.get(name), following, jumps)
+    ends = {"model_destination": loop_entry, "end_destination": exit_node}
     output_tools = model_node.output_tools
-    ends = {"model_destination": model_destination, "end_destination": end_destination}
-    path = _make_tools_to_model_edge(
-        tool_node=tool_node, structured_output_tools=output_tools, **ends
-    )
-    last_word = any(tool.return_direct for tool in tool_node.tools_by_name.values())
-    to = [model_destination, *([end_destination] if last_word or output_tools else [])]
-    graph.add_conditional_edges("tools", path, to)
-    path = _make_model_to_tools_edge(structured_output_tools=output_tools, **ends)
-    # Calls lead back to the model if they are answered already, and these can answer them.
-    answering = output_tools or model_node.wrapping or loop_exit != "model"
-    to = ["tools", end_destination, *([model_destination] if answering else [])]
-    graph.add_conditional_edges(loop_exit, path, to)
+    if tool_node:
+        back = _make_tools_to_model_edge(
+            tool_node=tool_node, structured_output_tools=output_tools, **ends
+        )
+        last_word = output_tools or any(t.return_direct for t in tool_node.tools_by_name.values())
+        to = [loop_entry, exit_node] if last_word else [loop_entry]
+        graph.add_conditional_edges("tools", back, to)
+        out = _make_model_to_tools_edge(structured_output_tools=output_tools, **ends)
+        # The model may have to be asked again only if there is somebody to answer its calls.
+        answering = output_tools or model_node.wrapping or after_model
+        to = ["tools", exit_node, *([loop_entry] if answering else [])]
+        graph.add_conditional_edges(loop_exit, out, to)
+    elif output_tools:
+        out = _make_model_to_model_edge(**ends)
+        graph.add_conditional_edges(loop_exit, out, [loop_entry, exit_node])
+    else:
+        _add_middleware_edge(graph, loop_exit, nodes.get(loop_exit), exit_node, jumps)
 
 
 def _add_middleware_edge(
-    graph: StateGraph,
-    name: str,
-    node: _HookNode | None,
-    default_destination: str,
-    *,
-    model_destination: str,
-    end_destination: str,
+    graph: StateGraph, name: str, node: _HookNode | None, default: str, jumps: dict[str, str]
 ) -> None:
     """Go on after a node; or where its `jump_to` says, as far as it has declared that."""
     if node is None or not node.can_jump_to:
-        graph.add_edge(name, default_destination)
+        graph.add_edge(name, default)
         return
 
     def jump_edge(state: dict[str, Any]) -> str:
-        jump_to = state.get("jump_to")
-        return _resolve_jump(jump_to, model_destination, end_destination) or default_destination
+        return jumps.get(state.get("jump_to", ""), default)
 
-    destinations = [default_destination]
-    for jump_to in node.can_jump_to:
-        if (jump_to, name) != ("model", model_destination):
-            destinations.append(_resolve_jump(jump_to, model_destination, end_destination))
-    graph.add_conditional_edges(name, jump_edge, destinations)
-
-
-def _resolve_jump(jump_to: Any, model_destination: str, end_destination: str) -> str | None:
-    nodes = {"model": model_destination, "end": end_destination, "tools": "tools"}
-    return nodes.get(jump_to)
+    to = [
+        destination
+        for jump_to, destination in jumps.items()
+        if jump_to in node.can_jump_to and (jump_to, name) != ("model", destination)
+    ]
+    graph.add_conditional_edges(name, jump_edge, [default, *to])
 
 
-def _fetch_last_ai_and_tool_messages(
-    messages: list[Any],
-) -> tuple[AIMessage | None, list[ToolMessage]]:
+def _resolve_jump(jump_to: str, model_destination: str, end_destination: str) -> str | None:
+    return {"model": model_destination, "end": end_destination, "tools": "tools"}.get(jump_to)
+
+
+def _fetch_last_ai_and_tool_messages(messages: Any) -> tuple[AIMessage | None, list[ToolMessage]]:
     """The last AIMessage, and the ToolMessages after it; (None, []) if there is none."""
     for index in reversed(range(len(messages))):
         if isinstance(messages[index], AIMessage):
@@ -565,11 +517,8 @@ def _make_model_to_tools_edge(
         if not last_ai_message.tool_calls:
             return end_destination
         answered = {message.tool_call_id for message in tool_messages}
-        pending = [
-            call
-            for call in last_ai_message.tool_calls
-            if call["id"] not in answered and call["name"] not in structured_output_tools
-        ]
+        open_calls = [call for call in last_ai_message.tool_calls if call["id"] not in answered]
+        pending = [call for call in open_calls if call["name"] not in structured_output_tools]
         # 4. Calls without an answer: each becomes a task of its own.
         if pending:
             return [Send("tools", [call]) for call in pending]
@@ -615,7 +564,7 @@ def _make_tools_to_model_edge(
             return model_destination
         # 2. Whatever ran is to have the last word. The name in the answer counts: a middleware
         #    may have had another tool run than the one that was called.
-        ran = {m.tool_call_id: m.name for m in tool_messages if m.name in tools}
+        ran: dict[Any, Any] = {m.tool_call_id: m.name for m in tool_messages if m.name in tools}
         names = [ran.get(call["id"], call["name"]) for call in last_ai_message.tool_calls]
         executed = [tools[name] for name in names if name in tools]
         if executed and all(tool.return_direct for tool in executed):

@@ -219,29 +219,30 @@ def _hook_decorator(hook: str) -> Callable[..., Any]:
         if can_jump_to is not None and hook.startswith("wrap_"):
             raise TypeError(f"{hook}() got an unexpected keyword argument 'can_jump_to'")
         members = {"state_schema": state_schema or AgentState, "tools": tools or []}
-        make = partial(_make_middleware, hook, hook_config(can_jump_to=can_jump_to), name, members)
-        return make if func is None else make(func)
+
+        def decorator(func: Callable[..., Any]) -> AgentMiddleware:
+            side, method = _as_method(hook, func)
+            jumps = getattr(func, "__can_jump_to__", None) if can_jump_to is None else can_jump_to
+            own = {**members, side: hook_config(can_jump_to=jumps)(method)}
+            title: str = getattr(func, "__name__", hook.title().replace("_", "") + "Middleware")
+            return type(name or title, (AgentMiddleware,), own)()
+
+        return decorator if func is None else decorator(func)
 
     decorate.__name__ = decorate.__qualname__ = hook
     return decorate
 
 
-def _make_middleware(
-    hook: str, config: Any, name: str | None, members: dict[str, Any], func: Callable[..., Any]
-) -> AgentMiddleware:
+def _as_method(hook: str, func: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
+    """Which side of the hook a function is, and the function as a method."""
+
     async def async_wrapped(_self: Any, state: Any, runtime: Any) -> Any:
         return await func(state, runtime)
 
     def wrapped(_self: Any, state: Any, runtime: Any) -> Any:
         return func(state, runtime)
 
-    is_async = iscoroutinefunction(func)
-    method = async_wrapped if is_async else wrapped
-    if hasattr(func, "__can_jump_to__"):
-        hook_config(can_jump_to=func.__can_jump_to__)(method)
-    members = {**members, f"a{hook}" if is_async else hook: config(method)}
-    default = getattr(func, "__name__", hook.title().replace("_", "") + "Middleware")
-    return type(name or default, (AgentMiddleware,), members)()
+    return (f"a{hook}", async_wrapped) if iscoroutinefunction(func) else (hook, wrapped)
 
 
 before_agent = _hook_decorator("before_agent")
