@@ -598,9 +598,10 @@ async def _gather(work: list[Coroutine[Any, Any, None]], waits: bool) -> None:
     elif waits:
         await asyncio.gather(*work)
     else:
-        runs = [partial(copy_context().run, _run_to_end, one) for one in work]
         with ThreadPoolExecutor(len(work)) as pool:
-            list(pool.map(lambda run: run(), runs))
+            futures = [pool.submit(copy_context().run, _run_to_end, one) for one in work]
+        for future in futures:
+            future.result()
 
 
 def _merge_configs(*configs: Config) -> RunnableConfig:
