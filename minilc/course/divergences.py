@@ -30,6 +30,20 @@ class Divergence:
 
 DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
+        "parameter-called-args",
+        2,
+        "A plain parameter called args or kwargs is taken for a variadic one and is lost.",
+        "It is a parameter like others.",
+        "Upstream's way is an accident of names; to rebuild it would teach nothing.",
+    ),
+    Divergence(
+        "pydantic-v1",
+        2,
+        "It takes models of pydantic.v1, and refuses to mix both generations in one signature.",
+        "It knows pydantic's second generation alone.",
+        "The first one has been replaced since 2023, and is told apart in many places upstream.",
+    ),
+    Divergence(
         "unknown-destination",
         8,
         "A branch that goes to a node that does not exist ends the run; a log line says so.",
