@@ -97,7 +97,7 @@ def test_what_is_wrong_with_an_exercise_is_found(monkeypatch: pytest.MonkeyPatch
         "has fewer than two hints",
         "its stub passes",
         "its solution fails: other-1: it is not the length\n  compared:  the length\n"
-        "  yours:     'ab'\n  LangChain: 2\n  0 of 1 comparisons equal before that.",
+        "  yours:     'ab'\n  LangChain: 2\n  0 of 1 comparisons equal before that",
         "the wrong answer len passes",
         "the wrong answer str is told 'it is not the length', not 'something else'",
     ]
@@ -124,18 +124,18 @@ def answer_without_id(
 def test_a_check_says_what_is_wrong_in_the_layers_terms() -> None:
     assert str(ex.check("base-1", answer_without_id)).splitlines() == [
         "base-1: the answer does not carry the call's id: no provider can tell which call it "
-        "answers",
+        + "answers",
         "  compared:  the answer's tool_call_id",
         "  yours:     ''",
         "  LangChain: 'call_1'",
-        "  1 of 9 comparisons equal before that.",
+        "  1 of 9 comparisons equal before that",
     ]
 
 
 def test_a_stub_is_told_that_it_is_not_written_yet() -> None:
     assert str(ex.check("base-1", stub(ex.exercise("base-1")))).splitlines() == [
         "base-1: Not written yet: `format_output` raises NotImplementedError.",
-        "  0 of 9 comparisons equal before that.",
+        "  0 of 9 comparisons equal before that",
     ]
 
 
@@ -163,7 +163,7 @@ def test_hints_come_one_by_one_and_the_solution_after_the_last() -> None:
 
 def test_who_solved_it_may_see_the_solution() -> None:
     assert str(ex.check("base-1", ex.solved("base-1"))) == (
-        "base-1 solved: 9 of 9 comparisons equal. Like LangChain in every comparison."
+        "base-1 solved: Like LangChain in every comparison.\n  9 of 9 comparisons equal"
     )
     assert "def base_1" in str(ex.solution("base-1"))
 

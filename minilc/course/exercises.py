@@ -49,9 +49,11 @@ from typing import Any
 
 from minilc.course import progress
 from minilc.course.listings import swapped
-from minilc.course.plain import first_difference
+from minilc.course.plain import first_difference, pretty
 from minilc.course.twin import Outcome, observe
 from minilc.course.worlds import LANGCHAIN, MINILC
+
+MOST_LINES = 8  # of a value in a verdict
 
 # --- what a lesson is made of ----------------------------------------------------------------
 
@@ -308,18 +310,27 @@ class Verdict:
         assert self.failed is not None
         return self.failed.wrong
 
+    @property
+    def _count(self) -> str:
+        equal = f"{len(self.done)} of {len(self.exercise.checks)} comparisons equal"
+        return equal if self.passed else f"{equal} before that"
+
+    @property
+    def _values(self) -> str:
+        """What was compared and what came out, if there is something to show."""
+        if self.failed is None or self.unwritten:
+            return ""
+        return f"compared:  {self.failed.title}\nyours:     {self.yours}\nLangChain: {self.theirs}"
+
     def __repr__(self) -> str:
-        count = f"{len(self.done)} of {len(self.exercise.checks)} comparisons"
-        if self.passed:
-            return f"{self.exercise.id} solved: {count} equal. {self.message}"
-        lines = [f"{self.exercise.id}: {self.message}"]
-        if self.failed is not None and not self.unwritten:
-            lines += [
-                f"  compared:  {self.failed.title}",
-                f"  yours:     {self.yours}",
-                f"  LangChain: {self.theirs}",
-            ]
-        return "\n".join([*lines, f"  {count} equal before that."])
+        head = f"{self.exercise.id}{' solved' if self.passed else ''}: {self.message}"
+        values = [textwrap.indent(self._values, "  ")] if self._values else []
+        return "\n".join([*textwrap.wrap(head, 96), *values, f"  {self._count}"])
+
+    def _repr_markdown_(self) -> str:
+        head = f"**{self.exercise.id}{' solved' if self.passed else ''}**: {self.message}"
+        values = [f"````text\n{self._values}\n````"] if self._values else []
+        return "\n\n".join([head, *values, self._count])
 
 
 def judge(one: Exercise, answer: Callable[..., Any]) -> Verdict:
@@ -351,9 +362,15 @@ def _unwritten(outcome: Outcome) -> bool:
 
 
 def _short(outcome: Outcome) -> str:
-    from minilc.course.plain import pretty
-
-    return " ".join(pretty(outcome.compared).split())
+    """An outcome on a few lines; of an error the beginning of its message."""
+    if outcome.raised:
+        message = str(outcome.result.fields.get("", ""))
+        text = f"{outcome.result.kind}: {message.partition(chr(10))[0]}"
+    else:
+        text = pretty(outcome.compared, width=80)
+    lines = text.splitlines()
+    shown = [line if len(line) <= 90 else f"{line[:89]}…" for line in lines[:MOST_LINES]]
+    return "\n           ".join(shown + (["…"] if len(lines) > MOST_LINES else []))
 
 
 # --- that the exercises behave ---------------------------------------------------------------

@@ -109,7 +109,7 @@ def _route(steps: list[list[str]], edges: Iterable[Edge]) -> Route:
 
 def _note(edges: list[Edge], route: Route, steps: bool) -> str:
     dashed = "dashed: a condition decides" if any(edge.conditional for edge in edges) else ""
-    taken = "thick: taken" + (", in the step of the number" if steps else "") if route else ""
+    taken = "thick: taken" + ("; the number is its step" if steps else "") if route else ""
     return " · ".join(filter(None, [dashed, taken]))
 
 
