@@ -393,6 +393,34 @@ def two_questions(lc: World) -> Any:
     ]
 
 
+def two_asking(lc: World) -> Any:
+    """A graph of two nodes that ask in one step."""
+    builder = lc.StateGraph(State)
+    for name in ("a", "b"):
+
+        def ask(state: State, name: str = name) -> Any:
+            return {"log": [lc.interrupt(f"{name}?")]}
+
+        builder.add_node(name, ask)
+        builder.add_edge(lc.START, name)
+    return builder.compile(checkpointer=lc.InMemorySaver())
+
+
+@case(LAYER, "two questions of one step are not answered by one answer")
+def two_askers(lc: World) -> Any:
+    graph = two_asking(lc)
+    graph.invoke({"log": []}, THREAD)
+    return graph.invoke(lc.Command(resume="yes"), THREAD)
+
+
+@case(LAYER, "they are answered by a dict of answers by the questions' ids")
+def two_askers_answered(lc: World) -> Any:
+    graph = two_asking(lc)
+    questions = graph.invoke({"log": []}, THREAD)["__interrupt__"]
+    answers = {question.id: f"answer to {question.value}" for question in questions}
+    return graph.invoke(lc.Command(resume=answers), THREAD)
+
+
 @case(LAYER, "without a checkpointer the run stops too, but nothing can be resumed")
 def asks_unsaved(lc: World) -> Any:
     result = asking(lc).invoke({"log": []})

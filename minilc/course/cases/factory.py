@@ -365,8 +365,9 @@ def broken_arguments_repaired(lc: World) -> Any:
     }
     model = lc.ScriptedChatModel(["ok"])
     history = [("user", "a"), lc.AIMessage("", invalid_tool_calls=[broken]), ("user", "b")]
-    lc.create_agent(model, [weather(lc)]).invoke({"messages": history})
-    return sent(model)[0]["messages"]
+    result = lc.create_agent(model, [weather(lc)]).invoke({"messages": history})
+    told = [(message.type, message.content) for message in sent(model)[0]["messages"]]
+    return told, result
 
 
 @case(LAYER, "a thread goes on where it was")
