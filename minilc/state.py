@@ -428,7 +428,8 @@ class PregelLoop:
                 asked[interrupt_id].resume.append(answer)
         elif len(asked) > 1:
             text = "When there are multiple pending interrupts, you must specify the interrupt id "
-            raise RuntimeError(f"{text}when resuming.")
+            text += "when resuming. Docs: https://docs.langchain.com/oss/python/langgraph/interrupts"
+            raise RuntimeError(f"{text}#handling-multiple-interrupts.")
         else:
             self.answers.append(resume)
 
