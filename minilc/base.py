@@ -11,10 +11,10 @@ import asyncio
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, SkipValidation, ValidationError
@@ -22,16 +22,17 @@ from typing_extensions import TypedDict
 
 from minilc.messages import ToolMessage, ToolOutputMixin
 from minilc.schema import (
-    InjectedToolCallId,
-    _create_subset_model,
+    ArgsSchema,
     _get_injected_args_keys_from_signature,
     _get_type_hints,
-    _is_injected_arg_type,
+    _is_model,
+    _json_schema,
+    _SchemaPlan,
+    _without_injected,
     create_schema_from_function,
-    get_all_basemodel_annotations,
 )
 
-ArgsSchema = type[BaseModel] | dict[str, Any]
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 # The types of content block that a tool's result may consist of; other lists become JSON.
 TOOL_MESSAGE_BLOCK_TYPES = tuple(
@@ -119,6 +120,13 @@ class BaseTool(BaseModel, ABC):
         for memo in self.__dict__.keys() - type(self).model_fields.keys():
             del self.__dict__[memo]
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some fields changed."""
+        copied = super().model_copy(deep=deep)
+        for name, value in (update or {}).items():
+            setattr(copied, name, value)
+        return copied
+
     @property
     def args(self) -> dict[str, Any]:
         """The JSON schema of each argument that the model fills."""
@@ -132,16 +140,12 @@ class BaseTool(BaseModel, ABC):
     @functools.cached_property
     def tool_call_schema(self) -> ArgsSchema:
         """What the model sees: the schema without the injected arguments."""
-        schema = self.get_input_schema()
-        if isinstance(schema, dict):
-            return {**schema, "description": self.description} if self.description else schema
-        types = get_all_basemodel_annotations(schema)
-        visible = [name for name, type_ in types.items() if not _is_injected_arg_type(type_)]
-        return _create_subset_model(self.name, schema, visible, fn_description=self.description)
+        return _without_injected(self.name, self.get_input_schema(), self.description)
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
         """The schema of everything that the tool takes."""
-        return self.args_schema or create_schema_from_function(self.name, self._run)
+        schema = self.args_schema
+        return create_schema_from_function(self.name, self._run) if schema is None else schema
 
     def get_input_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:
         """`get_input_schema` as JSON schema."""
@@ -149,13 +153,11 @@ class BaseTool(BaseModel, ABC):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Run on arguments, on a string, or on a ToolCall, which a ToolMessage answers."""
-        tool_input, tool_call_id = _prep_run_args(input)
-        return self.run(tool_input, config, tool_call_id)
+        return self.run(*_prep_run_args(input, config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """`invoke`, awaited."""
-        tool_input, tool_call_id = _prep_run_args(input)
-        return await self.arun(tool_input, config, tool_call_id)
+        return await self.arun(*_prep_run_args(input, config))
 
     def run(
         self, tool_input: Any, config: RunnableConfig | None = None, tool_call_id: str | None = None
@@ -201,9 +203,7 @@ class BaseTool(BaseModel, ABC):
             flag, text = self.handle_tool_error, (*error.args, "Tool execution error")[0]
         if not flag:
             raise error
-        if callable(flag):
-            return flag(error)
-        return flag if isinstance(flag, str) else text
+        return flag(error) if callable(flag) else flag if isinstance(flag, str) else text
 
     @abstractmethod
     def _run(self, *args: Any, **kwargs: Any) -> Any:
@@ -233,12 +233,7 @@ class BaseTool(BaseModel, ABC):
     def _schema_plan(self) -> _SchemaPlan | None:
         return _SchemaPlan(self.args_schema) if _is_model(self.args_schema) else None
 
-    def _to_args_and_kwargs(
-        self, tool_input: Any, tool_call_id: str | None
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        plan = self._schema_plan
-        if plan is not None and not plan.names:
-            return (), {}
+    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> Arguments:
         parsed = self._parse_input(tool_input, tool_call_id)
         if isinstance(parsed, dict):
             return (), parsed.copy() if parsed is tool_input else parsed
@@ -254,11 +249,14 @@ class BaseTool(BaseModel, ABC):
                 text = "String tool inputs are not allowed when using tools with JSON schema"
                 raise ValueError(f"{text} args_schema.")
             return tool_input
+        if not plan.names:
+            return {}
         if isinstance(tool_input, str):
             plan.validate({plan.names[0]: tool_input})
             return tool_input
-        for key in plan.tool_call_ids:
-            tool_input = {**tool_input, key: _required_id(tool_call_id)}
+        if plan.tool_call_ids:
+            _require(tool_call_id)
+            tool_input = tool_input | dict.fromkeys(plan.tool_call_ids, tool_call_id)
         model = plan.validate(tool_input)
         validated = model.__dict__.copy()
         if model.__pydantic_extra__:
@@ -271,24 +269,9 @@ class BaseTool(BaseModel, ABC):
             if key in tool_input:
                 validated[key] = tool_input[key]
             elif key == "tool_call_id":
-                validated[key] = _required_id(tool_call_id)
+                _require(tool_call_id)
+                validated[key] = tool_call_id
         return validated
-
-
-class _SchemaPlan:
-    """What every call needs to know of an args schema, looked up once."""
-
-    def __init__(self, schema: Any) -> None:
-        types = get_all_basemodel_annotations(schema)
-        self.names = list(types)
-        self.tool_call_ids = [
-            name
-            for name, type_ in types.items()
-            if _is_injected_arg_type(type_, InjectedToolCallId)
-        ]
-        self.variadic = [name for name in ("args", "kwargs") if name in types]
-        # `model_validate` calls this too, after a look at its own arguments.
-        self.validate = schema.__pydantic_validator__.validate_python
 
 
 def _run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -300,21 +283,20 @@ def _run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
     raise RuntimeError("a sync call has awaited something")
 
 
-def _prep_run_args(value: Any) -> tuple[Any, str | None]:
-    """The input and the id; only `"type": "tool_call"` makes a ToolCall of a dict."""
+def _prep_run_args(value: Any, config: RunnableConfig | None) -> tuple[Any, Any, str | None]:
+    """What `run` takes; only `"type": "tool_call"` makes a ToolCall of a dict."""
     if isinstance(value, dict) and value.get("type") == "tool_call":
-        return value["args"].copy(), value["id"]
-    return value, None
+        return value["args"].copy(), config, value["id"]
+    return value, config, None
 
 
-def _required_id(tool_call_id: str | None) -> str:
+def _require(tool_call_id: str | None) -> None:
     if tool_call_id is None:
         raise ValueError(
             "When tool includes an InjectedToolCallId argument, tool must always be invoked with "
             "a full model ToolCall of the form: {'args': {...}, 'name': '...', "
             "'type': 'tool_call', 'tool_call_id': '...'}"
         )
-    return tool_call_id
 
 
 def _two_tuple(response: Any) -> tuple[Any, Any]:
@@ -330,11 +312,9 @@ def _format_output(
     content: Any, artifact: Any, tool_call_id: str | None, name: str, status: str
 ) -> Any:
     """Wrap the content in a ToolMessage, if there is a call to answer and it is none yet."""
-    if tool_call_id is None or isinstance(content, ToolOutputMixin):
+    outputs = content if isinstance(content, list) and content else [content]
+    if tool_call_id is None or all(isinstance(item, ToolOutputMixin) for item in outputs):
         return content
-    if isinstance(content, list) and content:
-        if all(isinstance(item, ToolOutputMixin) for item in content):
-            return content
     if not isinstance(content, str):
         blocks = isinstance(content, Sequence) and all(map(_is_message_content_block, content))
         content = list(content) if blocks else _stringify(content)
@@ -355,18 +335,9 @@ def _stringify(content: Any) -> str:
         return str(content)
 
 
-def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
-    return schema if isinstance(schema, dict) else schema.model_json_schema()
-
-
-def _is_model(schema: Any) -> bool:
-    return isinstance(schema, type) and issubclass(schema, BaseModel)
-
-
 def _get_runnable_config_param(func: Callable[..., Any]) -> str | None:
     """The parameter that is annotated as RunnableConfig."""
-    hints = _get_type_hints(func)
-    return next((name for name, type_ in hints.items() if type_ is RunnableConfig), None)
+    return next((n for n, hint in _get_type_hints(func).items() if hint is RunnableConfig), None)
 
 
 class _FunctionTool(BaseTool):
@@ -381,20 +352,20 @@ class _FunctionTool(BaseTool):
         if self.func is None:
             kind = "Tool" if isinstance(self, Tool) else "StructuredTool"
             raise NotImplementedError(f"{kind} does not support sync invocation.")
-        if self._function_config_param:
-            kwargs[self._function_config_param] = ensure_config()
+        if config_param := self._function_config_params[0]:
+            kwargs[config_param] = ensure_config()
         return self.func(*args, **kwargs)
 
     async def _arun(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:
         if self.coroutine is None:
             return await super()._arun(*args, **kwargs)
-        if self._function_config_param:
-            kwargs[self._function_config_param] = ensure_config()
+        if config_param := self._function_config_params[1]:
+            kwargs[config_param] = ensure_config()
         return await self.coroutine(*args, **kwargs)
 
     @functools.cached_property
-    def _function_config_param(self) -> str | None:
-        return _get_runnable_config_param(self.func or self.coroutine)  # type: ignore[arg-type]
+    def _function_config_params(self) -> list[str | None]:
+        return [f and _get_runnable_config_param(f) for f in (self.func, self.coroutine)]
 
 
 class Tool(_FunctionTool):
@@ -408,9 +379,7 @@ class Tool(_FunctionTool):
         """The JSON schema of the argument: a string, if no schema says otherwise."""
         return {"tool_input": {"type": "string"}} if self.args_schema is None else super().args
 
-    def _to_args_and_kwargs(
-        self, tool_input: Any, tool_call_id: str | None
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> Arguments:
         args, kwargs = super()._to_args_and_kwargs(tool_input, tool_call_id)
         all_args = (*args, *kwargs.values())
         if len(all_args) != 1:

@@ -10,7 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal
 
-from minilc.base import ArgsSchema, BaseTool, Tool, _json_schema
+from minilc.base import BaseTool, Tool
+from minilc.schema import ArgsSchema, _json_schema
 from minilc.structured import StructuredTool
 
 

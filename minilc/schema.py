@@ -17,6 +17,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.fields import FieldInfo
 
+ArgsSchema = type[BaseModel] | dict[str, Any]
+
 # Parameters that upstream fills with its callbacks: no schema ever shows them.
 FILTERED_ARGS = ("run_manager", "callbacks")
 
@@ -126,6 +128,39 @@ def _create_subset_model(
 def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:
     """The annotation of every field, marks included."""
     return {name: field.rebuild_annotation() for name, field in cls.model_fields.items()}
+
+
+def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSchema:
+    """What the model sees of a tool's schema: the arguments that it fills."""
+    if isinstance(schema, dict):
+        return {**schema, "description": description} if description else schema
+    types = get_all_basemodel_annotations(schema)
+    visible = [name for name, type_ in types.items() if not _is_injected_arg_type(type_)]
+    return _create_subset_model(name, schema, visible, fn_description=description)
+
+
+class _SchemaPlan:
+    """What every call needs to know of an args schema, looked up once."""
+
+    def __init__(self, schema: Any) -> None:
+        types = get_all_basemodel_annotations(schema)
+        self.names = list(types)
+        self.tool_call_ids = [
+            name
+            for name, type_ in types.items()
+            if _is_injected_arg_type(type_, InjectedToolCallId)
+        ]
+        self.variadic: list[str] = [name for name in ("args", "kwargs") if name in types]
+        # `model_validate` calls this too, after a look at its own arguments.
+        self.validate = schema.__pydantic_validator__.validate_python
+
+
+def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
+    return schema if isinstance(schema, dict) else schema.model_json_schema()
+
+
+def _is_model(schema: Any) -> bool:
+    return isinstance(schema, type) and issubclass(schema, BaseModel)
 
 
 def _infer_arg_descriptions(
