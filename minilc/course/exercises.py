@@ -16,7 +16,8 @@ a planted fault, and two quizzes.
 
 1. An exercise asks for one function. With a `target` ("minilc.base:_format_output") the learner's
    function is put into minilc in its place, and each `Check` runs the same code in both worlds: it
-   passes where minilc, with the learner's function in it, does what real LangChain does. Without a
+   passes where minilc, with the learner's function in it, does what real LangChain does. Where the
+   learner's function is simpler than the target, `fit` makes the one of the other. Without a
    target the check's function gets the learner's function as a second argument, and what it
    returns in LangChain's world must be `expected`.
 2. A check's `wrong` says what is wrong in the words of the articles and of the layer ("the answer
@@ -95,6 +96,7 @@ class Exercise:
     checks: tuple[Check, ...]
     wrong_answers: tuple[Wrong, ...] = field(repr=False)
     target: str | None = None
+    fit: Callable[[Callable[..., Any]], Callable[..., Any]] | None = field(default=None, repr=False)
     minutes: int = 10
     difficulty: str = "medium"
 
@@ -350,7 +352,7 @@ def _compare(one: Exercise, check: Check, answer: Callable[..., Any]) -> tuple[O
         yours = observe(lambda lc: check.run(lc, answer), LANGCHAIN)
         should = observe(lambda lc: check.expected, LANGCHAIN)
     else:
-        with swapped(one.target, answer):
+        with swapped(one.target, one.fit(answer) if one.fit else answer):
             yours = observe(check.run, MINILC)
         should = observe(check.run, LANGCHAIN)
     difference = first_difference(yours.compared, should.compared)

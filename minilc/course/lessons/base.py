@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from minilc.course.exercises import Check, Exercise, Lesson, Option, Quiz, Wrong
@@ -101,6 +102,7 @@ FORMAT = Exercise(
         """,
     stub='''
 import json
+from collections.abc import Callable
 from typing import Any
 
 from minilc import ToolMessage
@@ -194,6 +196,16 @@ def _kept(lc: World) -> Any:
     return [call, first.tool_call_id]
 
 
+def _with_config(answer: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The learner's function, which knows no config, in the place of one that hands it through."""
+
+    def prep_run_args(value: Any, *config: Any) -> Any:
+        arguments, tool_call_id = answer(value)
+        return arguments, *config, tool_call_id
+
+    return prep_run_args
+
+
 def _asks_for_the_keys(value: Any) -> Any:
     if isinstance(value, dict) and {"name", "id"} <= value.keys():
         return value.get("args", {}).copy(), value["id"]
@@ -222,6 +234,7 @@ PREPARE = Exercise(
     minutes=10,
     difficulty="medium",
     target="minilc.base:_prep_run_args",
+    fit=_with_config,
     task="""
         Somebody reports: *my tool `search(name, id)` works when I call its function, and fails
         when I invoke the tool with plain arguments*. The fault is in this function, which
