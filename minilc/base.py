@@ -210,11 +210,15 @@ class BaseTool(BaseModel, ABC):
         """What the tool does."""
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
+        async def call() -> Any:
+            return self._run(*args, **kwargs)
+
+        # A coroutine as in `run`, which no StopIteration leaves: a future that gets one hangs.
+        task = functools.partial(copy_context().run, _run_to_end, call())
         # A thread of its own: the loop's pool has few, and calls beyond them would wait.
-        call = functools.partial(copy_context().run, self._run, *args, **kwargs)
         executor = ThreadPoolExecutor(max_workers=1)
         try:
-            return await asyncio.get_running_loop().run_in_executor(executor, call)
+            return await asyncio.get_running_loop().run_in_executor(executor, task)
         finally:
             executor.shutdown(wait=False)
 
@@ -383,8 +387,6 @@ class Tool(_FunctionTool):
         args, kwargs = super()._to_args_and_kwargs(tool_input, tool_call_id)
         all_args = (*args, *kwargs.values())
         if len(all_args) != 1:
-            raise ToolException(
-                f"Too many arguments to single-input tool {self.name}.\n"
-                f"                Consider using StructuredTool instead. Args: {list(all_args)}"
-            )
+            text = f"Too many arguments to single-input tool {self.name}.\n{' ' * 16}Consider using"
+            raise ToolException(f"{text} StructuredTool instead. Args: {list(all_args)}")
         return all_args, {}

@@ -6,7 +6,8 @@ Without `from __future__ import annotations`, so that annotations may name a wor
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from minilc.course.behaviours import active
-from minilc.course.worlds import World
+from minilc.course.worlds import LANGCHAIN, MINILC, World
 
 Invoke = Callable[..., Any]
 NO_ID = (
@@ -596,3 +597,65 @@ def test_a_tool_carries_what_it_was_given(lc: World) -> None:
     )
     made.tags, made.metadata = ["t"], {"a": 1}
     assert (made.tags, made.metadata) == (["t"], {"a": 1})
+
+
+# Differences on purpose
+
+
+def test_minilc_fills_no_callbacks() -> None:
+    # The row `callbacks`: it has none to give.
+    def f(x: int, callbacks: Any = None) -> Any:
+        """F."""
+        return x, callbacks is None
+
+    assert LANGCHAIN.tool(f).invoke({"x": 1}) == (1, False)
+    assert MINILC.tool(f).invoke({"x": 1}) == (1, True)
+
+
+def test_a_context_variable_that_a_tool_sets_stays_set_in_minilc() -> None:
+    # The row `context-of-a-tool`: upstream calls it in a copy of the context.
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="before")
+
+    @contextmanager
+    def fresh() -> Iterator[None]:
+        token = variable.set("before")
+        yield
+        variable.reset(token)
+
+    def f() -> str:
+        """F."""
+        variable.set("inside")
+        return "done"
+
+    for lc, after in ((LANGCHAIN, "before"), (MINILC, "inside")):
+        with fresh():
+            assert lc.tool(f).invoke({}) == "done"
+            assert variable.get() == after
+
+
+def test_stop_iteration_out_of_a_tool_is_a_runtime_error_in_minilc() -> None:
+    # The row `stop-iteration`: no coroutine can raise it, and minilc runs in one, awaited or not.
+    def f() -> str:
+        """F."""
+        return next(iter([]))
+
+    with pytest.raises(StopIteration):
+        LANGCHAIN.tool(f).invoke({})
+    for run in (MINILC.tool(f).invoke, lambda args: asyncio.run(MINILC.tool(f).ainvoke(args))):
+        with pytest.raises(RuntimeError, match="^coroutine raised StopIteration$"):
+            run({})
+    with pytest.raises(RuntimeError, match="^$"):
+        asyncio.run(LANGCHAIN.tool(f).ainvoke({}))
+
+
+def test_run_makes_a_whole_config_of_none_in_minilc() -> None:
+    # The row `config-of-run`: upstream does that in `invoke`, and `run` passes None on.
+    for lc, given in ((LANGCHAIN, None), (MINILC, {})):
+
+        @lc.tool
+        def f(settings: lc.RunnableConfig) -> Any:
+            """F."""
+            return settings and settings["configurable"]
+
+        assert f.run({}) == given
+        assert f.invoke({}) == {}

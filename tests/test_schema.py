@@ -401,7 +401,7 @@ def test_a_reassigned_field_changes_what_the_model_sees(lc: World) -> None:
 
 
 def test_a_parameter_called_args_is_kept_by_minilc() -> None:
-    # The row `args-parameter`: pydantic's deprecated decorator takes the name for itself.
+    # The row `parameter-called-args`: pydantic's deprecated decorator takes the name for itself.
     def f(args: str) -> str:
         """F."""
         return args
@@ -421,3 +421,23 @@ def test_minilc_has_no_placeholder_for_positional_only_parameters() -> None:
     for lc in (LANGCHAIN, MINILC):
         with pytest.raises(TypeError, match=re.escape("f() got some positional-only arguments")):
             lc.tool(f).invoke({"x": 1})
+
+
+def test_minilc_takes_no_model_of_the_first_pydantic() -> None:
+    # The row `pydantic-v1`.
+    from pydantic.v1 import BaseModel as FirstBaseModel
+
+    class Args(FirstBaseModel):
+        """Args."""
+
+        x: int
+
+    def f(x: int) -> int:
+        return x
+
+    assert LANGCHAIN.StructuredTool.from_function(f, args_schema=Args).invoke({"x": "1"}) == 1
+    with pytest.raises(TypeError) as failure:
+        MINILC.StructuredTool.from_function(f, description="F.", args_schema=Args)
+    assert str(failure.value) == (
+        f"args_schema must be a subclass of pydantic BaseModel or a JSON schema dict. Got: {Args}."
+    )
