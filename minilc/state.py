@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial, reduce
 from inspect import Parameter, signature
 from itertools import count
@@ -26,17 +26,7 @@ from pydantic import BaseModel
 
 from minilc import branch
 from minilc.base import RunnableConfig, _run_to_end, var_child_runnable_config
-from minilc.branch import (
-    CONF,
-    END,
-    ROOT,
-    START,
-    Command,
-    InvalidUpdateError,
-    PregelTask,
-    Runtime,
-    Send,
-)
+from minilc.branch import CONF, END, ROOT, START, Command, PregelTask, RunnableCallable, Send
 from minilc.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
@@ -129,7 +119,7 @@ class Channel(NamedTuple):
                 f"At key '{self.key}': Can receive only one value per step. Use an Annotated key "
             )
             code = "INVALID_CONCURRENT_GRAPH_UPDATE"
-            raise InvalidUpdateError(
+            raise branch.InvalidUpdateError(
                 branch.create_error_message(f"{text}to handle multiple values.", code)
             )
         return updates[0]
@@ -169,11 +159,12 @@ def _get_channel(key: str, annotation: Any) -> Channel:
 class StateNodeSpec(NamedTuple):
     """A node: what it does, what it reads, and where its commands may lead."""
 
-    runnable: branch.RunnableCallable
+    runnable: RunnableCallable
     input_schema: Any
     ends: tuple[str, ...]
 
 
+@dataclass(eq=False, repr=False)
 class StateGraph:
     """A builder of graphs: add nodes and edges, then `compile`.
 
@@ -184,32 +175,25 @@ class StateGraph:
         output_schema: the part that it returns.
     """
 
-    def __init__(
-        self,
-        state_schema: Any,
-        context_schema: Any = None,
-        *,
-        input_schema: Any = None,
-        output_schema: Any = None,
-    ) -> None:
+    state_schema: Any
+    context_schema: Any = None
+    input_schema: Any = field(default=None, kw_only=True)
+    output_schema: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
         self.nodes: dict[str, StateNodeSpec] = {}
-        self.edges: set[tuple[tuple[str, ...], str]] = set()  # several starts are waited for
+        # The starts of an edge, all of which it waits for, and its end.
+        self.edges: set[tuple[tuple[str, ...], str]] = set()
         self.branches: defaultdict[str, dict[str, branch.BranchSpec]] = defaultdict(dict)
         self.schemas: dict[Any, dict[str, Channel]] = {}
         self.channels: dict[str, Channel] = {}
-        self.classes: set[Any] = set()  # schemas of which a node gets an object, not a dict
-        self.state_schema, self.context_schema = state_schema, context_schema
-        self.input_schema, self.output_schema = (
-            input_schema or state_schema,
-            output_schema or state_schema,
-        )
-        for schema in (state_schema, self.input_schema, self.output_schema):
+        self.input_schema = self.input_schema or self.state_schema
+        self.output_schema = self.output_schema or self.state_schema
+        for schema in (self.state_schema, self.input_schema, self.output_schema):
             self._add_schema(schema)
 
     def _add_schema(self, schema: Any) -> None:
         self.schemas[schema] = _get_channels(schema)
-        if is_dataclass(schema) or (isinstance(schema, type) and issubclass(schema, BaseModel)):
-            self.classes.add(schema)
         for key, channel in self.schemas[schema].items():
             known = self.channels.setdefault(key, channel)
             if channel.reducer not in (None, known.reducer):
@@ -226,7 +210,7 @@ class StateGraph:
             TypeError: the action cannot be called.
         """
         if not isinstance(node, str):
-            named = branch.RunnableCallable(node).name
+            named = RunnableCallable(node).name
             node, action = named or type(node).__name__, node
         if action is None:
             raise RuntimeError
@@ -242,7 +226,7 @@ class StateGraph:
         except (NameError, TypeError):  # annotations that only people understand
             inferred, ends = None, ()
         schema = input_schema or inferred or self.state_schema
-        self.nodes[node] = StateNodeSpec(branch.RunnableCallable(action, node), schema, ends)
+        self.nodes[node] = StateNodeSpec(RunnableCallable(action, node), schema, ends)
         self._add_schema(schema)
         return self
 
@@ -272,7 +256,7 @@ class StateGraph:
         Raises:
             ValueError: the node has a path of that name.
         """
-        runnable = branch.RunnableCallable(path)
+        runnable = RunnableCallable(path)
         name = None if runnable.name == "<lambda>" else runnable.name
         if (name or "condition") in self.branches[source]:
             raise ValueError(f"Branch with name `{name}` already exists for node `{source}`")
@@ -365,9 +349,11 @@ class PregelLoop:
             raise ValueError("recursion_limit must be at least 1")
         conf = self.config[CONF]
         self.parent: PregelTask | None = conf.get(branch.CONFIG_KEY_SCRATCHPAD)
-        outer = conf.get(branch.CONFIG_KEY_RUNTIME) or Runtime()
+        outer = conf.get(branch.CONFIG_KEY_RUNTIME) or branch.Runtime()
         store, writer = graph.store or outer.store, partial(self._emit, "custom")
-        self.runtime = Runtime(context=context or outer.context, store=store, stream_writer=writer)
+        self.runtime = branch.Runtime(
+            context=context or outer.context, store=store, stream_writer=writer
+        )
         self.saver: InMemorySaver | None = graph.checkpointer or conf.get(CONFIG_KEY_CHECKPOINTER)
         call = self.parent.calls() if self.parent else 0
         self.thread = (conf.get("thread_id"), conf.get("checkpoint_ns"), call)
@@ -393,7 +379,7 @@ class PregelLoop:
             for chunk in self.chunks:
                 yield chunk
             self.chunks.clear()
-            if not self.tick():
+            if self.interrupts or not self.tick():
                 return
             await _gather([self._run(task) for task in self.tasks if not task.done], self.waits)
             self.after_tick()
@@ -402,13 +388,12 @@ class PregelLoop:
         """Go on where the thread stands if the input says no more than that, else start anew."""
         if isinstance(input, Command):
             if input.graph == Command.PARENT:
-                raise InvalidUpdateError("There is no parent graph")
+                raise branch.InvalidUpdateError("There is no parent graph")
             if input.resume is not None:
                 self._answer(input.resume)
             writes = branch._get_updates(input, self.builder.channels)
             given = PregelTask("", writes=writes, goto=branch._control_branch(input))
             self.values, self.tasks = self._fold([given]), self.tasks + self._next_tasks([given])
-            self._save()
         # A graph inside a node has a thread only if that very node has run before.
         if self.saved and (self.parent or input is None or isinstance(input, Command)):
             self.step, self.wrote = -1, True
@@ -423,12 +408,14 @@ class PregelLoop:
         if not self.saver:
             raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
         asked = {task.interrupts[0].id: task for task in self.tasks if task.interrupts}
-        if isinstance(resume, dict) and resume and resume.keys() <= asked.keys():
+        if isinstance(resume, dict) and resume.keys() <= asked.keys():
             for interrupt_id, answer in resume.items():
                 asked[interrupt_id].resume.append(answer)
         elif len(asked) > 1:
             text = "When there are multiple pending interrupts, you must specify the interrupt id "
-            text += "when resuming. Docs: https://docs.langchain.com/oss/python/langgraph/interrupts"
+            text += (
+                "when resuming. Docs: https://docs.langchain.com/oss/python/langgraph/interrupts"
+            )
             raise RuntimeError(f"{text}#handling-multiple-interrupts.")
         else:
             self.answers.append(resume)
@@ -439,6 +426,8 @@ class PregelLoop:
         Raises:
             GraphRecursionError: the steps are used up; seeing that nothing is left takes one too.
         """
+        if self.saver:
+            self.saver.storage[self.thread] = Checkpoint(self.values, self.tasks, self.seen)
         if self.step > self.limit:
             text = f"Recursion limit of {self.limit} reached without hitting a stop condition. You "
             text += "can increase the limit by setting the `recursion_limit` config key."
@@ -483,9 +472,7 @@ class PregelLoop:
             task.id = conf["checkpoint_ns"] = task.id or uuid4().hex
         return {**self.config, "configurable": conf}
 
-    async def _call(
-        self, action: branch.RunnableCallable, input: Any, config: RunnableConfig
-    ) -> Any:
+    async def _call(self, action: RunnableCallable, input: Any, config: RunnableConfig) -> Any:
         try:
             if self.waits:
                 return await action.ainvoke(input, config)
@@ -493,13 +480,14 @@ class PregelLoop:
         except branch.ParentCommand as signal:  # from a graph inside the node
             return signal.args[0]
 
-    def _read(self, schema: Any, values: dict[str, Any], as_dict: bool = False) -> Any:
+    def _read(self, schema: Any, values: dict[str, Any]) -> Any:
         """The keys of a schema as an object of it; for no schema, all keys."""
         keys = self.builder.schemas[schema] if schema else self.builder.channels
         if ROOT in keys:
             return values.get(ROOT)
         state = {key: values[key] for key in keys if key in values}
-        return state if as_dict or schema not in self.builder.classes else schema(**state)
+        is_model = isinstance(schema, type) and issubclass(schema, BaseModel)
+        return schema(**state) if is_model or is_dataclass(schema) else state
 
     def _fold(self, tasks: list[PregelTask]) -> dict[str, Any]:
         """The state with what tasks wrote; a key takes all its updates at once."""
@@ -526,15 +514,9 @@ class PregelLoop:
             self.wrote = True
             self._emit("values", self._read(None, self.values))
         if self.interrupts:
-            self.tasks = []
             self._emit("values", {**self._read(None, self.values), INTERRUPT: self.interrupts})
         else:
             self.tasks, self.step = self._next_tasks(ran), self.step + 1
-            self._save()
-
-    def _save(self) -> None:
-        if self.saver:
-            self.saver.storage[self.thread] = Checkpoint(self.values, self.tasks, self.seen)
 
     def _next_tasks(self, ran: list[PregelTask]) -> list[PregelTask]:
         """The tasks of the next step: Sends in their order, then nodes by name.
@@ -577,10 +559,15 @@ class PregelLoop:
 
     def output(self) -> Any:
         """What `invoke` returns."""
-        state = self._read(self.builder.output_schema, self.values, as_dict=True)
+        values, keys = (
+            self._read(None, self.values),
+            self.builder.schemas[self.builder.output_schema],
+        )
+        if ROOT not in keys:
+            values = {key: value for key, value in values.items() if key in keys}
         if self.interrupts:
-            return {**state, INTERRUPT: list(self.interrupts)}
-        return state if self.wrote else None
+            return {**values, INTERRUPT: list(self.interrupts)}
+        return values if self.wrote else None
 
 
 def _own(value: Any) -> Any:
