@@ -40,6 +40,23 @@ class ToolRuntime(_DirectlyInjectedToolArg, Generic[ContextT, StateT]):
     execution_info: Any | None = None
     server_info: Any | None = None
 
+    @classmethod
+    def _for_call(
+        cls, runtime: Any, call_id: str | None, state: Any, config: Any, tools: list[BaseTool]
+    ) -> ToolRuntime:
+        """What is the call's own, and what its node's Runtime has for all."""
+        return ToolRuntime(
+            state=state,
+            tool_call_id=call_id,
+            config=config,
+            tools=tools,
+            context=runtime.context,
+            store=runtime.store,
+            stream_writer=runtime.stream_writer,
+            execution_info=runtime.execution_info,
+            server_info=runtime.server_info,
+        )
+
 
 class InjectedState(InjectedToolArg):
     """Marks a parameter that gets the graph's state, or one field of it."""
@@ -123,7 +140,7 @@ def _is_injection(type_: Any, injection_type: type) -> bool:
     )
 
 
-def _inject_args(
+def _inject(
     call: ToolCall, injected: _InjectedArgs, runtime: ToolRuntime, messages_key: str
 ) -> dict[str, Any]:
     """The arguments of the call; what the model put into injected ones gives way to the truth.

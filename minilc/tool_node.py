@@ -24,7 +24,7 @@ from minilc import tool_errors
 from minilc.base import BaseTool, RunnableConfig, _run_to_end, ensure_config
 from minilc.branch import CONFIG_KEY_READ_STATE, CONFIG_KEY_RUNTIME, Command, Send
 from minilc.convert import tool as create_tool
-from minilc.injection import ToolRuntime, _get_all_injected_args, _inject_args, _InjectedArgs
+from minilc.injection import ToolRuntime, _get_all_injected_args, _inject, _InjectedArgs
 from minilc.messages import AIMessage, RemoveMessage, ToolCall, ToolMessage, convert_to_messages
 from minilc.state import REMOVE_ALL_MESSAGES
 
@@ -102,7 +102,7 @@ class ToolNode:
         self._helper: Future[None] | None = None
         self._work: list[Callable[[], None]] = []
 
-    def invoke(
+    def _func(
         self, input: Any, config: RunnableConfig | None = None, *, runtime: Any = None
     ) -> Any:
         """Run the calls that the input asks for; the answers are an update of the state."""
@@ -110,13 +110,16 @@ class ToolNode:
         outputs = self._run_all(requests, input_type, (config or {}).get("max_concurrency"))
         return self._combine_tool_outputs(outputs, input_type)
 
-    async def ainvoke(
+    async def _afunc(
         self, input: Any, config: RunnableConfig | None = None, *, runtime: Any = None
     ) -> Any:
-        """`invoke`, awaited."""
+        """`_func`, awaited."""
         requests, input_type = self._requests(input, config, runtime)
         outputs = await asyncio.gather(*(self._arun_one(r, input_type) for r in requests))
         return self._combine_tool_outputs(outputs, input_type)
+
+    # Upstream's come from RunnableCallable, and call these two with the config and the runtime.
+    invoke, ainvoke = _func, _afunc
 
     def _requests(
         self, input: Any, config: RunnableConfig | None, runtime: Any
@@ -135,17 +138,8 @@ class ToolNode:
         for call in calls:
             call_config = ensure_config(config)
             state = self._extract_state(input, input_type, call_config)
-            tool_runtime = ToolRuntime(
-                state=state,
-                tool_call_id=call["id"],
-                config=call_config,
-                context=runtime.context,
-                store=runtime.store,
-                stream_writer=runtime.stream_writer,
-                tools=list(self.tools_by_name.values()),
-                execution_info=runtime.execution_info,
-                server_info=runtime.server_info,
-            )
+            tools = list(self.tools_by_name.values())
+            tool_runtime = ToolRuntime._for_call(runtime, call["id"], state, call_config, tools)
             tool = self.tools_by_name.get(call["name"])
             requests.append(ToolCallRequest(call, tool, state, tool_runtime))
         return requests, input_type
@@ -188,26 +182,34 @@ class ToolNode:
         self, request: ToolCallRequest, input_type: InputType, *, sync: bool = False
     ) -> Output:
         """One call, through the wrapper if there is one."""
+        config = request.runtime.config
         try:
             if self._awrap_tool_call and not sync:
-                aexecute = partial(self._execute_tool_async, input_type=input_type)
+                aexecute = partial(self._execute_tool_async, input_type=input_type, config=config)
                 return await self._awrap_tool_call(request, aexecute)  # 1.
             if self._wrap_tool_call:
-                execute = partial(self._execute_tool_sync, input_type=input_type)
+                execute = partial(self._execute_tool_sync, input_type=input_type, config=config)
                 return self._wrap_tool_call(request, execute)  # 2. Async as well, if need be.
         except Exception as error:
             call, flag = request.tool_call, self._handle_tool_errors
             return tool_errors._answer_error(error, call, flag, from_wrapper=True)
-        return await self._execute_tool_async(request, input_type, sync=sync)  # 3.
+        return await self._execute_tool_async(request, input_type, config, sync=sync)  # 3.
 
-    def _execute_tool_sync(self, request: ToolCallRequest, input_type: InputType) -> Output:
-        return _run_to_end(self._execute_tool_async(request, input_type, sync=True))
+    def _execute_tool_sync(
+        self, request: ToolCallRequest, input_type: InputType, config: RunnableConfig
+    ) -> Output:
+        return _run_to_end(self._execute_tool_async(request, input_type, config, sync=True))
 
     async def _execute_tool_async(
-        self, request: ToolCallRequest, input_type: InputType, *, sync: bool = False
+        self,
+        request: ToolCallRequest,
+        input_type: InputType,
+        config: RunnableConfig,
+        *,
+        sync: bool = False,
     ) -> Output:
         """Run the tool; an error that `handle_tool_errors` covers becomes the answer."""
-        call, tool, config = request.tool_call, request.tool, request.runtime.config
+        call, tool = request.tool_call, request.tool
         if tool is None:
             return self._validate_tool_call(call)  # 1. Nobody has that name.
         # Before the try: the model cannot mend a state that lacks a field.
@@ -271,7 +273,7 @@ class ToolNode:
     def _inject_tool_args(self, call: ToolCall, runtime: ToolRuntime, tool: BaseTool) -> Any:
         # A tool that a wrapper supplies is not in the registry: it is looked at only now.
         injected = self._injected_args.get(call["name"]) or _get_all_injected_args(tool)
-        args = _inject_args(call, injected, runtime, self._messages_key)
+        args = _inject(call, injected, runtime, self._messages_key)
         return {**call, "args": args, "type": "tool_call"}
 
     def _validate_tool_call(self, call: ToolCall) -> ToolMessage:
