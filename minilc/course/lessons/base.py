@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from minilc.course.exercises import Check, Exercise, Lesson, Option, Quiz, Wrong
 from minilc.course.worlds import World
 from minilc.messages import ToolMessage
@@ -282,8 +284,106 @@ def prep_run_args(value: Any) -> tuple[Any, str | None]:
 )
 
 
+# --- base-3: an error that the model can act on ----------------------------------------------
+
+
+class _Stay(BaseModel):
+    city: str
+    nights: int
+
+
+def _told(lc: World, answer: Any, **arguments: Any) -> Any:
+    """What a model reads after wrong arguments, if `answer` handles them."""
+
+    def book(stay: _Stay, guests: int) -> str:
+        """Book a room."""
+        return "booked"
+
+    tool = lc.StructuredTool.from_function(book, handle_validation_error=answer)
+    return tool.invoke(_call("book", **arguments)).content
+
+
+def _whole_text(error: ValidationError) -> str:
+    return str(error)
+
+
+def _first_alone(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _messages_alone(error: ValidationError) -> str:
+    return "\n".join(one["msg"] for one in error.errors())
+
+
+def _outer_name(error: ValidationError) -> str:
+    return "\n".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors())
+
+
+def _gives_a_list(error: ValidationError) -> Any:
+    return [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+
+
+TELL = Exercise(
+    id="base-3",
+    title="An error that the model can act on",
+    minutes=10,
+    difficulty="medium",
+    task="""
+        With `handle_validation_error=True` the model reads *Tool input validation error*, and has
+        to guess. Write a handler for `handle_validation_error=...` that says what is wrong: a line
+        for each wrong argument, `name: message`, in pydantic's words. An argument inside another
+        is written with a dot: `stay.nights`.
+        """,
+    stub='''
+from pydantic import ValidationError
+
+
+def tell(error: ValidationError) -> str:
+    """What the model should know about its wrong arguments."""
+    raise NotImplementedError
+''',
+    hints=(
+        "`error.errors()` is a list with a dict for each wrong argument. Print one.",
+        "The key `loc` is the way to the argument, from the outside in: a tuple. `msg` is the "
+        "message.",
+        "The parts of `loc` may be numbers (an item of a list): make them text before you join "
+        "them. Then join the lines.",
+    ),
+    checks=(
+        Check(
+            "one wrong argument",
+            lambda lc, tell: _told(lc, tell, stay={"city": "北京", "nights": 2}, guests="two"),
+            "the model needs the argument's name and pydantic's message, and nothing else: no "
+            "count, no link to pydantic's pages",
+            "guests: Input should be a valid integer, unable to parse string as an integer",
+        ),
+        Check(
+            "an argument inside another",
+            lambda lc, tell: _told(lc, tell, stay={"city": "北京", "nights": "two"}, guests=2),
+            "the model cannot tell which argument inside `stay` is wrong: the whole way to it is "
+            "`stay.nights`",
+            "stay.nights: Input should be a valid integer, unable to parse string as an integer",
+        ),
+        Check(
+            "two wrong arguments",
+            lambda lc, tell: _told(lc, tell, stay={"city": "北京"}),
+            "two arguments are wrong, and the model must read of both, or it needs two more tries",
+            "stay.nights: Field required\nguests: Field required",
+        ),
+    ),
+    wrong_answers=(
+        Wrong(_whole_text, "no link to pydantic's pages"),
+        Wrong(_messages_alone, "the argument's name"),
+        Wrong(_outer_name, "the whole way to it"),
+        Wrong(_first_alone, "read of both"),
+        Wrong(_gives_a_list, "nothing else"),
+    ),
+)
+
+
 LESSON = Lesson(
-    exercises=(FORMAT, PREPARE),
+    exercises=(FORMAT, PREPARE, TELL),
     quizzes=(
         Quiz(
             id="base-1",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pydantic import ValidationError
+
 from minilc.messages import ToolMessage, ToolOutputMixin
 
 
@@ -24,3 +26,8 @@ def base_2(value: Any) -> tuple[Any, str | None]:
     if isinstance(value, dict) and value.get("type") == "tool_call":
         return value["args"].copy(), value["id"]
     return value, None
+
+
+def base_3(error: ValidationError) -> str:
+    """A line for each wrong argument: the way to it, and what is wrong."""
+    return "\n".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
