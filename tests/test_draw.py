@@ -295,6 +295,13 @@ def test_a_label_fits_its_box(label: str) -> None:
     assert len(label) * 12 * em < max(across) - min(across)
 
 
+def test_a_wide_drawing_is_shown_at_the_width_of_a_page() -> None:
+    graph = SimpleNamespace(nodes={f"{'long' * 20}{number}": None for number in range(5)}, edges=[])
+    root = ElementTree.fromstring(draw.graph(graph).svg)
+    assert root.attrib["width"] == str(look.WIDEST)
+    assert float(root.attrib["viewBox"].split()[2]) > look.WIDEST
+
+
 # --- the drawing itself ----------------------------------------------------------------------
 
 
@@ -303,7 +310,8 @@ def test_a_notebook_gets_svg_png_and_text_with_words_for_who_cannot_see(lc: Worl
     data, details = drawing._repr_mimebundle_()
     assert list(data) == ["text/plain", "image/svg+xml", "image/png"]
     assert data["image/png"].startswith("iVBORw0KGgo")
-    assert details == {"image/png": {"alt": drawing.description}}
+    assert details["image/png"]["alt"] == drawing.description
+    assert f'width="{details["image/png"]["width"]}"' in drawing.svg
     assert drawing.description == (
         "A graph of 4 nodes. Edges: START to model; model to END (conditional); "
         "model to tools (conditional); tools to model (conditional)."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,11 @@ class Drawing:
         if self.png is None:
             return data, {}
         data["image/png"] = base64.b64encode(self.png).decode("ascii")
-        return data, {"image/png": {"alt": self.description}}
+        # The PNG has more pixels than the page shows: the size is told apart.
+        wide, high = re.findall(r'\b(?:width|height)="(\d+)"', self.svg)[:2]
+        return data, {
+            "image/png": {"alt": self.description, "width": int(wide), "height": int(high)}
+        }
 
     def __str__(self) -> str:
         return self.text

@@ -24,6 +24,8 @@ TEXT, MUTED, FAINT = "#1f2328", "#57606a", "#afb8c1"
 TAKEN = "#bc4c00"  # what a run took
 WRONG = "#cf222e"
 SIZE, SMALL = 12, 10  # of letters
+# Wider drawings are shown smaller: JupyterLab cuts off what is wider than the page.
+WIDEST = 760
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def box(x: float, y: float, wide: float, high: float, role: Role, **more: object
 def card(body: str, wide: float, high: float, title: str, description: str) -> str:
     """A whole SVG: the card, what it shows in words, and the drawing on it."""
     ground = box(0.5, 0.5, wide - 1, high - 1, Role(CARD, CARD_EDGE), rx=8, stroke_width=1)
-    size = attributes(width=round(wide), height=round(high))
+    scale = min(1.0, WIDEST / wide)
+    size = attributes(width=round(wide * scale), height=round(high * scale))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img"{size} '
         f'viewBox="0 0 {round(wide)} {round(high)}" style="max-width:100%;height:auto" '

@@ -155,7 +155,7 @@ def _people(said: Sequence[Say]) -> list[str]:
 
 # --- on the page -----------------------------------------------------------------------------
 
-MARGIN, LANE, GAP, HEAD, ROW = 14, 150, 24, 30, 34
+MARGIN, LANE, GAP, HEAD, ROW = 14, 136, 18, 30, 34
 KINDS = {
     "call": (look.TEXT, "", 1.4),
     "answer": (look.TEXT, "5 3", 1.4),
