@@ -22,6 +22,7 @@ from typing_extensions import TypedDict
 class BaseMessage(BaseModel):
     """One entry of a conversation; `content` is text or a list of text and content blocks."""
 
+    # Providers put fields of their own on messages; they are kept.
     model_config = ConfigDict(extra="allow")
 
     content: str | list[str | dict[Any, Any]]
@@ -31,6 +32,7 @@ class BaseMessage(BaseModel):
     name: str | None = None
     id: str | None = Field(default=None, coerce_numbers_to_str=True)
 
+    # Pydantic takes keywords only; everybody writes HumanMessage("hi").
     def __init__(self, content: Any = None, **kwargs: Any) -> None:
         super().__init__(content=content, **kwargs)
 
@@ -117,6 +119,7 @@ class AIMessage(BaseMessage):
     @classmethod
     def _backwards_compat_tool_calls(cls, values: dict[str, Any]) -> dict[str, Any]:
         calls, invalid = values.get("tool_calls"), values.get("invalid_tool_calls")
+        # Some integrations leave the calls where the provider put them. Given calls win.
         raw_calls = values.get("additional_kwargs", {}).get("tool_calls")
         if raw_calls and not calls and not invalid:
             try:
@@ -162,6 +165,7 @@ def default_tool_parser(
             try:
                 args = json.loads(arguments) or {}
                 calls.append(tool_call(name=name or "", args=args, id=raw.get("id")))
+            # The model wrote it, so it may be broken: keep it, for whoever can mend or report it.
             except json.JSONDecodeError:
                 invalid.append(invalid_tool_call(name=name, args=arguments, id=raw.get("id")))
     return calls, invalid
@@ -178,6 +182,7 @@ class ToolMessage(BaseMessage, ToolOutputMixin):
     tool_call_id: str
     artifact: Any = None
     status: Literal["success", "error"] = "success"
+    # Inherited and not used: no model has answered here.
     additional_kwargs: dict[Any, Any] = Field(default_factory=dict, repr=False)
     response_metadata: dict[Any, Any] = Field(default_factory=dict, repr=False)
 
@@ -185,6 +190,7 @@ class ToolMessage(BaseMessage, ToolOutputMixin):
     @classmethod
     def coerce_args(cls, values: dict[str, Any]) -> dict[str, Any]:
         """Make text of content, and of its parts, that is neither text nor blocks."""
+        # Tools return all sorts of things, and an answer with odd content beats no answer.
         content, tool_call_id = values["content"], values["tool_call_id"]
         if isinstance(content, list | tuple):
             values["content"] = [x if isinstance(x, str | dict) else str(x) for x in content]
@@ -233,6 +239,7 @@ def _convert_to_message(message: Any) -> BaseMessage:
     if not isinstance(message, dict):
         raise NotImplementedError(_coercion_failure(f"Unsupported message type: {type(message)}"))
     fields = dict(message)
+    # OpenAI calls it role, a dumped message type; an answer of calls alone has no content.
     try:
         role = fields.pop("role" if "role" in fields else "type")
         content = fields.pop("content") or ""
@@ -248,13 +255,14 @@ def _create_message_from_message_type(
     """A message of that role; what is no field of a message goes to its additional_kwargs."""
     known = ["name", "tool_call_id", "tool_calls", "id", "response_metadata"]
     known += ["artifact", "status"] if message_type == "tool" else []
-    kwargs = {key: fields.pop(key) for key in known if fields.get(key) is not None}
+    kwargs = {key: fields[key] for key in known if fields.get(key) is not None}
+    kwargs["additional_kwargs"] = _without(fields, "additional_kwargs", *known)
+    kwargs["additional_kwargs"].update(fields.get("additional_kwargs", {}))
     if "tool_calls" in kwargs:
         kwargs["tool_calls"] = [_from_openai_call(call) for call in kwargs["tool_calls"]]
+    # OpenAI's newer name for system: remembered, so that it can be sent back as it came.
     if message_type == "developer":
-        fields["__openai_role__"] = "developer"
-    kwargs["additional_kwargs"] = _without(fields, "additional_kwargs", *known)
-    kwargs["additional_kwargs"] |= fields.get("additional_kwargs", {})
+        kwargs["additional_kwargs"]["__openai_role__"] = "developer"
     match message_type:
         case "human" | "user":
             return HumanMessage(content=content, **kwargs)
@@ -277,7 +285,8 @@ def _from_openai_call(call: dict[str, Any]) -> dict[str, Any]:
         return call
     args = call["function"]["arguments"]
     args = json.loads(args, strict=False) if isinstance(args, str) else args
-    return {"name": call["function"]["name"], "args": args, "id": call["id"]}
+    name, id_ = call["function"]["name"], call["id"]
+    return {"name": name, "args": args, "id": id_, "type": "tool_call"}
 
 
 def _coercion_failure(text: str) -> str:

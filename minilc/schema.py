@@ -67,11 +67,13 @@ def create_schema_from_function(
         ValueError: `error_on_invalid_docstring`, and the docstring does not fit.
     """
     parameters = inspect.signature(func).parameters
+    # With extras: `Annotated` carries descriptions, constraints and the marks of injection.
     hints = get_type_hints(func, include_extras=True)
     description, arg_descriptions = _infer_arg_descriptions(
         func, hints, parse_docstring, error_on_invalid_docstring
     )
     skipped = set(filter_args or FILTERED_ARGS)
+    # A dot in the qualified name: the function belongs to a class.
     if not filter_args and "." in func.__qualname__:
         skipped |= {"self", "cls"} & set(list(parameters)[:1])
     fields = {}
@@ -79,11 +81,12 @@ def create_schema_from_function(
         hidden = not include_injected and _is_injected_arg_type(parameter.annotation)
         if name not in skipped and not hidden:
             field = _field_of_parameter(parameter, hints.get(name, Any))
-            fields[name] = _plain_field(field, arg_descriptions.get(name))
+            fields[name] = _plain_field(field, arg_descriptions.get(name, field.description))
     return _build_model(model_name, fields, description)
 
 
 def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldInfo:
+    # A model cannot write `*args`: it may fill a list and a dict under their names.
     if parameter.kind is parameter.VAR_POSITIONAL:
         return FieldInfo.from_annotated_attribute(tuple[annotation, ...], None)
     if parameter.kind is parameter.VAR_KEYWORD:
@@ -95,7 +98,7 @@ def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldI
 
 def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldInfo]:
     """The field with its type, constraints, default and description: aliases and titles go."""
-    kwargs: dict[str, Any] = {"description": description or field.description}
+    kwargs: dict[str, Any] = {"description": description}
     if field.default_factory is not None:
         kwargs["default_factory"] = field.default_factory
     else:
@@ -106,6 +109,7 @@ def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldI
 
 
 def _build_model(name: str, fields: dict[str, Any], description: str) -> type[BaseModel]:
+    # An injected argument may be of any class, and pydantic then checks the class only.
     config = ConfigDict(arbitrary_types_allowed=True)
     model: type[BaseModel] = create_model(name, __config__=config, **fields)
     model.__doc__ = textwrap.dedent(description)
@@ -121,7 +125,8 @@ def _create_subset_model(
         # One that was built here, to be shown whole: the same again would cost as much again.
         if (model.__name__, inspect.getdoc(model)) == (name, inspect.cleandoc(doc)):
             return model
-    fields = {field: _plain_field(model.model_fields[field], None) for field in field_names}
+    chosen = {field: model.model_fields[field] for field in field_names}
+    fields = {field: _plain_field(info, info.description) for field, info in chosen.items()}
     return _build_model(name, fields, doc)
 
 
@@ -134,6 +139,8 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
     """What the model sees of a tool's schema: the arguments that it fills."""
     if isinstance(schema, dict):
         return {**schema, "description": description} if description else schema
+    # If a name in it could not be found when it was defined: now, or never.
+    schema.model_rebuild()
     types = get_all_basemodel_annotations(schema)
     visible = [name for name, type_ in types.items() if not _is_injected_arg_type(type_)]
     return _create_subset_model(name, schema, visible, fn_description=description)
@@ -173,6 +180,7 @@ def _infer_arg_descriptions(
         description, arg_descriptions = _parse_google_docstring(
             description, list(hints), error_on_invalid_docstring=strict
         )
+        # A text about an argument that does not exist is a typo that the model would never see.
         for name in arg_descriptions:
             if name not in hints:
                 raise ValueError(f"Arg {name} in docstring not found in function signature.")
