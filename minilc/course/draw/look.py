@@ -25,7 +25,7 @@ TAKEN = "#bc4c00"  # what a run took
 WRONG = "#cf222e"
 SIZE, SMALL = 12, 10  # of letters
 # Wider drawings are shown smaller: JupyterLab cuts off what is wider than the page.
-WIDEST = 760
+WIDEST = 660
 
 
 @dataclass(frozen=True)

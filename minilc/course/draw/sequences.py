@@ -155,7 +155,7 @@ def _people(said: Sequence[Say]) -> list[str]:
 
 # --- on the page -----------------------------------------------------------------------------
 
-MARGIN, LANE, GAP, HEAD, ROW = 14, 136, 18, 30, 34
+MARGIN, LANE, GAP, HEAD, ROW = 14, 126, 16, 30, 34
 KINDS = {
     "call": (look.TEXT, "", 1.4),
     "answer": (look.TEXT, "5 3", 1.4),
@@ -170,9 +170,9 @@ class _Page:
         self.people = people
         self.said = said
         wide = max([LANE, *(look.width(look.plain(one), look.SIZE) + GAP for one in people)])
-        self.x = {one: MARGIN + 20 + wide * (number + 0.5) for number, one in enumerate(people)}
+        self.x = {one: MARGIN + wide * (number + 0.5) for number, one in enumerate(people)}
         longest = max((look.width(self._text(say), look.SIZE) for say in said), default=0)
-        self.wide = max(2 * MARGIN + 20 + wide * len(people), longest + 2 * MARGIN + 20)
+        self.wide = max(2 * MARGIN + wide * len(people), longest + 2 * MARGIN)
         self.column = wide - GAP
         self.high = MARGIN * 2 + HEAD + ROW * len(said) + 34
 
