@@ -193,6 +193,7 @@ class OutputToolBinding:
         self.adapter: TypeAdapter[Any] = TypeAdapter(dict[str, Any] if is_json else schema)
         json_schema = schema if is_json else self.adapter.json_schema()
         unnamed = f"response_format_{uuid4().hex[:4]}"
+        self.schema = schema
         self.name = str(schema.get("title", unnamed)) if is_json else schema.__name__
         description = schema.get("description", "") if is_json else schema.__doc__ or ""
         self.tool = StructuredTool(name=self.name, description=description, args_schema=json_schema)
