@@ -221,7 +221,7 @@ def test_a_name_in_a_schema_may_be_defined_later(
     else:
         assert made.args == {}
     monkeypatch.setitem(globals(), "Later", Address)
-    assert made.args == {"home": {"$ref": "#/$defs/Address"}}
+    assert made.args == ({"home": {"$ref": "#/$defs/Address"}} if is_new(lc) else {})
     assert made.invoke({"home": {"street": "x"}}) == "x"
 
 
