@@ -150,7 +150,7 @@ def _inject(
         ValueError: there is no store, or the state is a list that lacks a needed field.
     """
     if not (injected.all_injected_keys or injected.runtime):
-        return call["args"]
+        return {**call["args"]}
     values = _state_values(call["name"], injected, runtime.state, messages_key)
     if injected.store:
         if runtime.store is None:

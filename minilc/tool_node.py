@@ -107,7 +107,8 @@ class ToolNode:
     ) -> Any:
         """Run the calls that the input asks for; the answers are an update of the state."""
         requests, input_type = self._requests(input, config, runtime)
-        outputs = self._run_all(requests, input_type, (config or {}).get("max_concurrency"))
+        limit = (config or ensure_config()).get("max_concurrency")
+        outputs = self._run_all(requests, input_type, limit)
         return self._combine_tool_outputs(outputs, input_type)
 
     async def _afunc(
