@@ -152,6 +152,20 @@ def test_building_again_changes_nothing(everything: Path) -> None:
     assert (everything / "90_try.ipynb").read_bytes() == before
 
 
+def test_a_drawing_that_has_not_changed_keeps_its_png(tmp_path: Path) -> None:
+    def picture(svg: str, png: str) -> nbformat.NotebookNode:
+        output = nbformat.v4.new_output(
+            "display_data", {"image/svg+xml": svg, "image/png": png}, metadata={}
+        )
+        return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=[output])])
+
+    nbformat.write(picture("<svg>same</svg>", "b2xk"), tmp_path / "a.ipynb")
+    for svg, kept in (("<svg>same</svg>", "b2xk"), ("<svg>other</svg>", "bmV3")):
+        fresh = picture(svg, "bmV3")
+        notebooks._keep_pictures(fresh, tmp_path / "a.ipynb")
+        assert fresh.cells[0].outputs[0].data["image/png"] == kept
+
+
 def test_a_cell_that_fails_fails_the_build(tmp_path: Path) -> None:
     write(tmp_path, "# %%\nx = 1\n\n# %%\n1 / 0\n")
     assert problems(notebooks.build(root=tmp_path)) == [

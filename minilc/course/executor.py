@@ -2,8 +2,9 @@
 
 A server process imports LangChain and minilc once; each notebook then runs in a fork of it, in the
 shell that a Jupyter kernel has, inside a running event loop as there. Where a process cannot fork
-(Windows), or with `MINILC_EXECUTOR=kernel`, each notebook runs in a real kernel instead: slower,
-and with the same outputs, which a test compares.
+(Windows) or should not (macOS, whose libraries may not be used after it), or with
+`MINILC_EXECUTOR=kernel`, each notebook runs in a real kernel instead: slower, and with the same
+outputs, which a test compares.
 
 Every run gets an environment of its own: no API keys, no network, a fresh folder for progress, a
 fixed seed for hashes.
@@ -133,8 +134,9 @@ def main() -> None:
     jobs = [Job(**job) for job in request["jobs"]]
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a notebook's own child processes print is no line of ours
-    can_fork = hasattr(os, "fork") and os.environ.get("MINILC_EXECUTOR") != "kernel"
-    run_all = _forked if can_fork else _in_kernels
+    can_fork = hasattr(os, "fork") and sys.platform != "darwin"
+    wants_kernels = os.environ.get("MINILC_EXECUTOR") == "kernel"
+    run_all = _forked if can_fork and not wants_kernels else _in_kernels
     for result in run_all(jobs, request["workers"]):
         channel.write(json.dumps(asdict(result), ensure_ascii=True) + "\n")
         channel.flush()
@@ -395,7 +397,8 @@ def _in_kernel(job: Job) -> Result:
     )
     result = Result(job.name)
     try:
-        client.execute()
+        with tempfile.TemporaryDirectory(prefix="minilc-data-") as folder:
+            client.execute(env=os.environ | {"MINILC_DATA": folder})
     except CellExecutionError as error:
         result.error = f"{error.ename}: {error.evalue}"
         result.failed_cell = sum(1 for cell in cells if cell.execution_count is not None) - 1

@@ -323,7 +323,8 @@ def _stale(name: str, committed: NotebookNode, fresh: NotebookNode) -> list[Prob
     """Where a committed notebook's cells are not those of its source and modules."""
     for number, (old, new) in enumerate(zip(committed.cells, fresh.cells, strict=False), 1):
         if (old.cell_type, old.source, old.metadata) != (new.cell_type, new.source, new.metadata):
-            origin = new.metadata.get("source")
+            stub = new.metadata.get("stub")
+            origin = new.metadata.get("source") or (stub and f"the exercise {stub}")
             reason = f"{origin} has changed" if origin else "its source has changed"
             return [Problem(name, f"{reason} since it was built: build it again", number)]
     if len(committed.cells) != len(fresh.cells):
