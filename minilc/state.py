@@ -304,7 +304,7 @@ class StateGraph:
             checkpointer: an InMemorySaver keeps each thread's state between runs.
             store: handed to the nodes.
         """
-        return CompiledStateGraph(self.validate(), checkpointer, store, name or "LangGraph", {})
+        return CompiledStateGraph(self.validate(), checkpointer, store, name or "LangGraph")
 
 
 class Checkpoint(NamedTuple):
@@ -337,10 +337,8 @@ class PregelLoop:
     runs to its end as a plain function would.
     """
 
-    def __init__(
-        self, graph: CompiledStateGraph, config: Config, context: Any, waits: bool
-    ) -> None:
-        self.graph, self.builder, self.waits = graph, graph.builder, waits
+    def __init__(self, graph: CompiledStateGraph, config: Config, context: Any = None) -> None:
+        self.graph, self.builder = graph, graph.builder
         is_own = bool(config and config.get(CONF, {}).get("thread_id"))
         ambient = None if is_own else var_child_runnable_config.get()
         self.config = _merge_configs(ambient, graph.config, config)
@@ -350,10 +348,9 @@ class PregelLoop:
         conf = self.config[CONF]
         self.parent: PregelTask | None = conf.get(branch.CONFIG_KEY_SCRATCHPAD)
         outer = conf.get(branch.CONFIG_KEY_RUNTIME) or branch.Runtime()
-        store, writer = graph.store or outer.store, partial(self._emit, "custom")
-        self.runtime = branch.Runtime(
-            context=context or outer.context, store=store, stream_writer=writer
-        )
+        context, store = context or outer.context, graph.store or outer.store
+        writer = partial(self._emit, "custom")
+        self.runtime = branch.Runtime(context=context, store=store, stream_writer=writer)
         self.saver: InMemorySaver | None = graph.checkpointer or conf.get(CONFIG_KEY_CHECKPOINTER)
         call = self.parent.calls() if self.parent else 0
         self.thread = (conf.get("thread_id"), conf.get("checkpoint_ns"), call)
@@ -366,14 +363,13 @@ class PregelLoop:
         empty = {key: c.initial for key, c in channels.items() if c.initial is not MISSING}
         start = self.saved or Checkpoint(empty, [], {})
         self.values, self.tasks, self.seen = start.values, start.tasks, start.seen
-        self.modes: str | list[str] = ""
         self.chunks: list[Any] = []
         self.interrupts: tuple[branch.Interrupt, ...] = ()
         self.wrote, self.step = False, 0
 
-    async def run(self, input: Any, modes: str | list[str] = "") -> AsyncIterator[Any]:
+    async def run(self, input: Any, modes: str | list[str], waits: bool) -> AsyncIterator[Any]:
         """Run step after step, and give out after each what the modes ask for."""
-        self.modes = modes
+        self.modes, self.waits = modes, waits
         self._first(input)
         while True:
             for chunk in self.chunks:
@@ -381,7 +377,7 @@ class PregelLoop:
             self.chunks.clear()
             if self.interrupts or not self.tick():
                 return
-            await _gather([self._run(task) for task in self.tasks if not task.done], self.waits)
+            await _gather([self._run(task) for task in self.tasks if not task.done], waits)
             self.after_tick()
 
     def _first(self, input: Any) -> None:
@@ -413,10 +409,8 @@ class PregelLoop:
                 asked[interrupt_id].resume.append(answer)
         elif len(asked) > 1:
             text = "When there are multiple pending interrupts, you must specify the interrupt id "
-            text += (
-                "when resuming. Docs: https://docs.langchain.com/oss/python/langgraph/interrupts"
-            )
-            raise RuntimeError(f"{text}#handling-multiple-interrupts.")
+            page = "https://docs.langchain.com/oss/python/langgraph/interrupts"
+            raise RuntimeError(f"{text}when resuming. Docs: {page}#handling-multiple-interrupts.")
         else:
             self.answers.append(resume)
 
@@ -461,7 +455,8 @@ class PregelLoop:
             var_child_runnable_config.reset(token)
 
     def _task_config(self, task: PregelTask, schema: Any) -> RunnableConfig:
-        task.interrupt_counter, task.calls, task.interrupts = count().__next__, count().__next__, ()
+        task.interrupt_counter, task.calls = count().__next__, count().__next__
+        task.interrupts, task.fresh = (), None
         task.answers = self.answers if self.parent or self.step < 0 else []
         conf = {**self.config[CONF], branch.CONFIG_KEY_RUNTIME: self.runtime}
         conf[branch.CONFIG_KEY_SCRATCHPAD] = task
@@ -524,23 +519,18 @@ class PregelLoop:
         Raises:
             ValueError: a destination is no node.
         """
-        sends: list[PregelTask] = []
-        names: set[str] = set()
-        for target in [target for task in ran for target in task.goto]:
-            name = target.node if isinstance(target, Send) else target
-            if name != END and name not in self.builder.nodes:
-                known = [*self.builder.nodes, END]
-                raise ValueError(f"{name!r} is not a node of the graph, go to one of {known}")
-            if isinstance(target, Send):
-                sends.append(PregelTask(name, target.arg, is_sent=True))
-            elif name != END:
-                names.add(name)
+        goto = [target for task in ran for target in task.goto if target != END]
+        sends = [PregelTask(t.node, t.arg, is_sent=True) for t in goto if isinstance(t, Send)]
+        names = {target for target in goto if not isinstance(target, Send)}
         for edge in self.graph.joins:
             arrived = self.seen.get(edge, set()).union(t.name for t in ran if t.name in edge[0])
             self.seen = {**self.seen, edge: arrived}
             if arrived.issuperset(edge[0]):
                 names.add(edge[1])
                 self.seen[edge] = set()
+        for name in names.union(task.name for task in sends) - self.builder.nodes.keys():
+            known = [*self.builder.nodes, END]
+            raise ValueError(f"{name!r} is not a node of the graph, go to one of {known}")
         return sends + [PregelTask(name) for name in sorted(names)]
 
     def _emit(self, mode: str, chunk: Any) -> None:
@@ -557,12 +547,12 @@ class PregelLoop:
         elif task.name != START:
             self._emit("updates", {task.name: parts if len(parts) > 1 else parts[0]})
 
-    def output(self) -> Any:
-        """What `invoke` returns."""
-        values, keys = (
-            self._read(None, self.values),
-            self.builder.schemas[self.builder.output_schema],
-        )
+    async def result(self, input: Any, waits: bool) -> Any:
+        """Run to the end, and return the state there: what `invoke` does."""
+        async for _ in self.run(input, "", waits):
+            pass
+        values = self._read(None, self.values)
+        keys = self.builder.schemas[self.builder.output_schema]
         if ROOT not in keys:
             values = {key: value for key, value in values.items() if key in keys}
         if self.interrupts:
@@ -624,27 +614,22 @@ class CompiledStateGraph:
     checkpointer: InMemorySaver | None
     store: Any
     name: str
-    config: RunnableConfig
+    config: RunnableConfig = field(default_factory=RunnableConfig)
 
     def __post_init__(self) -> None:
         self.targets: defaultdict[str, list[str]] = defaultdict(list)
         for starts, end in self.builder.edges:
             if len(starts) == 1:
                 self.targets[starts[0]].append(end)
-        self.joins = [edge for edge in self.builder.edges if len(edge[0]) > 1]
+        self.joins = [edge for edge in self.builder.edges if len(edge[0]) > 1 and edge[1] != END]
 
     def invoke(self, input: Any, config: Config = None, *, context: Any = None) -> Any:
         """Run the graph on an input, and return the state at its end."""
-        return _run_to_end(self._invoke(input, PregelLoop(self, config, context, waits=False)))
+        return _run_to_end(PregelLoop(self, config, context).result(input, waits=False))
 
     async def ainvoke(self, input: Any, config: Config = None, *, context: Any = None) -> Any:
         """`invoke`, awaited."""
-        return await self._invoke(input, PregelLoop(self, config, context, waits=True))
-
-    async def _invoke(self, input: Any, loop: PregelLoop) -> Any:
-        async for _ in loop.run(input):
-            pass
-        return loop.output()
+        return await PregelLoop(self, config, context).result(input, waits=True)
 
     def stream(
         self,
@@ -655,7 +640,7 @@ class CompiledStateGraph:
         stream_mode: Any = "updates",
     ) -> Iterator[Any]:
         """Run the graph, and give out after each step the state ("values") or what nodes wrote."""
-        chunks: Any = PregelLoop(self, config, context, waits=False).run(input, stream_mode)
+        chunks: Any = PregelLoop(self, config, context).run(input, stream_mode, waits=False)
         with suppress(StopAsyncIteration):
             while True:
                 yield _run_to_end(chunks.__anext__())
@@ -669,12 +654,13 @@ class CompiledStateGraph:
         stream_mode: Any = "updates",
     ) -> AsyncIterator[Any]:
         """`stream`, awaited."""
-        async for chunk in PregelLoop(self, config, context, waits=True).run(input, stream_mode):
+        loop = PregelLoop(self, config, context)
+        async for chunk in loop.run(input, stream_mode, waits=True):
             yield chunk
 
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         """Where a thread stands."""
-        loop = PregelLoop(self, config, None, waits=False)
+        loop = PregelLoop(self, config)
         asked = tuple(question for task in loop.tasks for question in task.interrupts)
         names = tuple(task.name for task in loop.tasks if not task.done)
         values = loop._read(None, loop._fold(loop.tasks)) if loop.saved else {}
