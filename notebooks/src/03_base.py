@@ -1,23 +1,24 @@
 # %% [markdown] lang="en"
 # # What happens in one call of a tool?
 #
-# We call a tool with `invoke`. Some time later our function runs. What happens in between, and what happens to the value that it returns?
+# We call a tool with `invoke`. A moment later our function runs. What happens in between? And what happens to the value that the function returns?
 #
 # |  |  |
 # |---|---|
-# | Time | 30 minutes, and 30 for the exercises |
-# | Difficulty | easy to medium |
-# | You need | Python; `01_messages` (what a `ToolMessage` is) and `02_schema` (a signature becomes a schema) |
-# | Stands next to | article A, layer 12; article B, 3.4 |
-# | We build | `minilc/base.py` |
-
-# %% [markdown] lang="en"
-# Where the real thing is, in *your* installation: file and lines.
+# | **Time** | 30 minutes, and 30 for the exercises |
+# | **Difficulty** | easy to medium |
+# | **Before** | [01_messages](01_messages.ipynb): what a `ToolMessage` is; [02_schema](02_schema.ipynb): how a signature becomes a schema |
+# | **Articles** | A, layer 12; B, section 3.4 |
+# | **We build** | layer 3, `minilc/base.py` |
+#
+# This is where the real thing stands in *your* installation: file and lines.
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
 from minilc.course import draw, exercises as ex
 from minilc.course.expect import expect_error
+from minilc.course.probe import Probe
+from minilc.course.trace import trace
 from minilc.course.twin import twin
 from minilc.course.upstream import where
 
@@ -27,7 +28,7 @@ for name in ["BaseTool.invoke", "BaseTool.run", "BaseTool._to_args_and_kwargs", 
 # %% [markdown] lang="en"
 # ## 1. The real thing
 #
-# A tool, and a call as a model writes it. Look at `"days": "3"`: a text, where our function wants a number.
+# A tool, and a call as a model makes it. Look at `"days": "3"`: the model sends a text where our function wants a number.
 
 # %%
 from langchain_core.tools import tool
@@ -39,30 +40,25 @@ def weather(city: str, days: int = 1) -> dict:
     return {"city": city, "days": days}
 
 
-call = {
-    "name": "weather",
-    "args": {"city": "北京", "days": "3"},
-    "id": "call_1",
-    "type": "tool_call",
-}
+args = {"city": "北京", "days": "3"}
+call = {"name": "weather", "args": args, "id": "call_1", "type": "tool_call"}
 weather.invoke(call)
 
 # %% [markdown] lang="en"
-# Our function got `3`, not `"3"`. Its dict became text. The text lies in a message, with the id of the call on it. Our function does none of this.
+# Three things happened that our function does not do. The text `"3"` became the number 3. The dict became text. The text went into a message that carries the call's id.
 #
-# Now the same tool with plain arguments, as we would call it ourselves. Do we get a message too?
+# Now we give the same tool the arguments alone. Do we get a message again?
 
 # %%
 answer = weather.invoke(call)
 assert answer.content == '{"city": "北京", "days": 3}'
 assert answer.tool_call_id == "call_1"
-
-weather.invoke({"city": "北京", "days": "3"})
+weather.invoke(args)
 
 # %% [markdown] lang="en"
-# No: the very value that the function returned. Who makes a *call* gets a message. Who gives *arguments* gets the value.
+# No. **A call gets a message; plain arguments get the value.** Hold on to this sentence, half of the notebook is in it.
 #
-# One more thing that surprises people: the tool is no function any more. The function is still there, in `func`.
+# Another surprise: the tool is not a function any more. The function is inside, as `func`.
 
 # %%
 with expect_error(TypeError, "'StructuredTool' object is not callable"):
@@ -72,13 +68,11 @@ assert weather.func("北京") == {"city": "北京", "days": 1}
 # %% [markdown] lang="en"
 # ## 2. The naive version
 #
-# A tool is a function that takes a dict, isn't it? Then this should do.
+# What would we write ourselves? A tool takes a dict and calls the function with it.
 
 
 # %%
 def tool_v0(function):
-    """The arguments go straight into the function."""
-
     def invoke(given):
         return function(**given)
 
@@ -86,11 +80,10 @@ def tool_v0(function):
 
 
 # %% [markdown] lang="en"
-# With nice arguments `tool_v0` works. A text for a number goes through without a word, and a model's call breaks it.
+# It works with clean arguments. But a text passes for a number without a word, and a model's call breaks it.
 
 # %%
 naive = tool_v0(weather.func)
-assert naive({"city": "北京"}) == {"city": "北京", "days": 1}
 assert naive({"city": "北京", "days": "3"}) == {"city": "北京", "days": "3"}
 with expect_error(TypeError, "weather() got an unexpected keyword argument 'name'"):
     naive(call)
@@ -98,7 +91,7 @@ with expect_error(TypeError, "weather() got an unexpected keyword argument 'name
 # %% [markdown] lang="en"
 # ### The probe
 #
-# Our function for the rest of this notebook knows a city that does not exist. Eight inputs: after each step we give them to our version and to LangChain's.
+# We will grow this in four steps. After each step we ask the same eight things of our version and of LangChain's tool. The function knows one city that does not exist, so that something can go wrong.
 
 # %%
 from langchain_core.tools import StructuredTool, ToolException
@@ -114,47 +107,28 @@ def forecast(city: str, days: int = 1) -> dict:
 real = StructuredTool.from_function(forecast, name="weather", handle_tool_error=True)
 INPUTS = {
     "plain arguments": {"city": "北京", "days": 3},
-    "number as text": {"city": "北京", "days": "3"},
+    "a number as text": args,
     "a key too many": {"city": "北京", "unit": "C"},
     "not a number": {"city": "北京", "days": "soon"},
-    "call without type": {"name": "weather", "args": {"city": "北京"}, "id": "call_1"},
     "only a text": "北京",
-    "a model's call": call,
-    "call that fails": call | {"args": {"city": "Atlantis"}},
+    "a call": call,
+    "a call without type": {"name": "weather", "args": args, "id": "call_1"},
+    "a call that fails": call | {"args": {"city": "Atlantis"}},
 }
-
-
-# %%
-def outcome(invoke, given):
-    """What comes out, as text; of an error its type."""
-    try:
-        return repr(invoke(given))
-    except Exception as error:  # any error is an outcome here
-        return f"raises {type(error).__name__}"
-
-
-def probe(invoke):
-    """Print what comes out of each input, and count where LangChain's is the same."""
-    score = 0
-    for label, given in INPUTS.items():
-        ours, theirs = outcome(invoke, given), outcome(real.invoke, given)
-        print("=" if ours == theirs else "≠", f"{label:<18}", ours)
-        if ours != theirs:
-            print(f"{'LangChain':>20}", theirs)
-        score += ours == theirs
-    return score
-
+probe = Probe(real.invoke, INPUTS)
 
 # %% [markdown] lang="en"
 # How many of the eight does `tool_v0` get right? Guess before you look.
 
 # %%
-assert probe(tool_v0(forecast)) == 1
+result = probe(tool_v0(forecast))
+assert result.score == 1
+result
 
 # %% [markdown] lang="en"
 # ## 3. Check the arguments
 #
-# Layer 2 makes a pydantic model of a signature. It checks, converts, fills in defaults, and drops what it does not know.
+# Layer 2 made a pydantic model from a signature. Such a model checks and converts, fills in defaults, and drops what it does not know.
 
 # %%
 from minilc.schema import create_schema_from_function
@@ -163,25 +137,26 @@ schema = create_schema_from_function("weather", forecast)
 schema.model_validate({"city": "北京", "days": "3", "unit": "C"})
 
 # %% [markdown] lang="en"
-# So we put it in front of the function.
+# We put it in front of the function.
 
 
 # %%
 def tool_v1(function):
-    """The arguments are checked first."""
-
     def invoke(given):
         return function(**schema.model_validate(given).model_dump())
 
     return invoke
 
 
-assert probe(tool_v1(forecast)) == 5
+# %%
+result = probe(tool_v1(forecast))
+assert result.score == 5
+result
 
 # %% [markdown] lang="en"
-# From one to five. Look at *a key too many*: the model's `unit` is gone, and nobody says so. LangChain does the same.
+# From one to five. Look at *a key too many*: the model sent a unit, the tool dropped it, and nobody was told. LangChain does just the same.
 #
-# **Wait a minute.** `model_dump` makes dicts of everything. What if an argument is a model itself?
+# **Wait a minute.** `model_dump` turns everything into dicts. What if an argument is itself a model?
 
 # %%
 from pydantic import BaseModel
@@ -197,64 +172,44 @@ def kind(place: Place) -> str:
     return type(place).__name__
 
 
-assert kind.args_schema(place={"city": "北京"}).model_dump() == {"place": {"city": "北京"}}
-kind.invoke({"place": {"city": "北京"}})
+place = {"place": {"city": "北京"}}
+assert kind.args_schema.model_validate(place).model_dump() == place
+kind.invoke(place)
 
 # %% [markdown] lang="en"
-# LangChain hands over a `Place`, our `model_dump` a dict. We use `dict(model)` from now on: it opens the outer model only.
+# LangChain's function gets a `Place`; ours would get a dict. `dict(model)` is better: it opens the outer model only.
+#
+# A bare text is also allowed. It is taken for the first argument.
 
 
 # %%
 def checked(given):
-    """The arguments, checked; a text is the first of them."""
     if isinstance(given, str):
         given = {next(iter(schema.model_fields)): given}
     return dict(schema.model_validate(given))
 
 
-assert checked("北京") == {"city": "北京", "days": 1}
-
 # %% [markdown] lang="en"
-# In minilc this is `_to_args_and_kwargs`, and `_parse_input` below it, as upstream. The cell is folded, for it is long: it also fills in the id of the call, which we meet in part 6.
+# In minilc, as upstream, this is `_to_args_and_kwargs` with `_parse_input` below it. The cell is folded because it is long; open it if you like. It does one odd thing: a text is checked, then passed on *as it was*, not converted.
 
 # %% source="minilc.base:BaseTool._to_args_and_kwargs, BaseTool._parse_input"
 from minilc.base import BaseTool
 
 # %% [markdown] lang="en"
-# One oddity stands in there. A text is checked, and then passed on *as it was*. What is twice `"4"`?
-
-
-# %%
-@tool
-def twice(n: int):
-    """Twice the number."""
-    return n * 2
-
-
-assert twice.invoke({"n": "4"}) == 8
-twice.invoke("4")
-
-# %% [markdown] lang="en"
 # ## 4. Is it a call?
 #
-# A model's call is a dict, and so are plain arguments. What tells them apart is one key: `"type": "tool_call"`.
+# A model's call is a dict. Plain arguments are a dict too. One key tells them apart: `"type": "tool_call"`.
 
 
 # %%
 def prepared(given):
-    """The arguments; and the id of the call, if it is one."""
     if isinstance(given, dict) and given.get("type") == "tool_call":
         return given["args"], given["id"]
     return given, None
 
 
-assert prepared(call) == ({"city": "北京", "days": "3"}, "call_1")
-
-
 # %%
 def tool_v2(function):
-    """A call is taken apart first."""
-
     def invoke(given):
         arguments, call_id = prepared(given)
         return function(**checked(arguments))
@@ -262,20 +217,28 @@ def tool_v2(function):
     return invoke
 
 
-assert probe(tool_v2(forecast)) == 6
+# %% [markdown] lang="en"
+# We have added the bare text and the call. Does the score go from five to seven?
+
+# %%
+result = probe(tool_v2(forecast))
+assert result.score == 6
+result
 
 # %% [markdown] lang="en"
-# The call runs now. And *call without type*? Name, args and id are there, and still it is no call: `name` is an argument nobody knows, and `city` is missing.
+# To six. The call does run now, but LangChain answers it with a message, and we do not.
 #
-# The finished one copies the arguments too, so that the caller's call stays as it was.
+# *A call without type* fails in both. It has a name, args and an id, and is no call: it is read as arguments, and `city` is missing.
 
 # %% source="minilc.base:_prep_run_args"
 from minilc.base import _prep_run_args
 
 # %% [markdown] lang="en"
+# The finished one also copies the arguments, so that the caller's call stays as it was.
+#
 # ## 5. A value becomes an answer
 #
-# The model never sees a Python value. It reads messages. So a call gets a `ToolMessage`: text, and the id that says which call it answers.
+# A model never sees a Python value. It reads messages. So a call is answered with a `ToolMessage`: some text, and the id of the call.
 
 # %%
 import json
@@ -283,7 +246,6 @@ from langchain_core.messages import ToolMessage
 
 
 def answered(value, call_id, status="success"):
-    """A message for a call; the bare value for who made none."""
     if call_id is None:
         return value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -292,8 +254,6 @@ def answered(value, call_id, status="success"):
 
 # %%
 def tool_v3(function):
-    """A call is answered with a message."""
-
     def invoke(given):
         arguments, call_id = prepared(given)
         return answered(function(**checked(arguments)), call_id)
@@ -301,74 +261,67 @@ def tool_v3(function):
     return invoke
 
 
-assert probe(tool_v3(forecast)) == 7
-
 # %% [markdown] lang="en"
-# **Wait a minute.** Article B says `content=str(response)`. That would be Python's own writing, with single quotes. The library writes JSON, and keeps 北京 readable.
+# The same probe again.
 
 # %%
-value = {"city": "北京", "days": 3}
-assert answer.content != str(value)
-assert answer.content == json.dumps(value, ensure_ascii=False)
+result = probe(tool_v3(forecast))
+assert result.score == 7
+result
 
 # %% [markdown] lang="en"
-# And what JSON cannot write? Let us give it all sorts of values. Before you run it: what does the model read for `None`, and for a list?
+# One input is left, the call that fails. It has to wait for part 6.
+#
+# **Wait a minute.** JSON cannot write everything. What does the model read when a tool returns `None`, a list, a date? Guess, then look at LangChain's answers.
 
 # %%
 import datetime
 
 
 def content(value):
-    """What the model reads if a tool returns `value`."""
+    """What the model reads if a tool returns this value."""
     give = StructuredTool.from_function(lambda: value, name="give", description="Give it.")
-    return give.invoke({"name": "give", "args": {}, "id": "c", "type": "tool_call"}).content
+    return give.invoke({"name": "give", "args": {}, "id": "c1", "type": "tool_call"}).content
 
 
 blocks = [{"type": "text", "text": "晴"}]
-for value in [
-    None,
-    True,
-    25,
-    "晴",
-    [1, 2],
-    [],
-    ["晴", "25"],
-    blocks,
-    {1},
-    datetime.date(2025, 5, 1),
-]:
-    print(f"{value!r:<40} {content(value)!r}")
+for value in ["晴", None, 25, [1, 2], [], ["a", "b"], blocks, {1}, datetime.date(2025, 5, 1)]:
+    print(f"{value!r:<35}", repr(content(value)))
 
 # %% [markdown] lang="en"
-# Three rules. Text stays text. A list of texts or of content blocks stays a list, for a message may hold one. All else becomes JSON, or `str` where JSON fails.
+# Three rules. Text stays text. A list of texts or of content blocks stays a list. All else becomes JSON, or Python's `str` where JSON fails.
 #
-# Article A warns of a tool that returns a raw dict, and shows one that returns `json.dumps(...)`. Does the model see a difference?
+# Now two sentences from the articles. B: the content is `str(response)`. A: better return `json.dumps(...)` than a raw dict. Are they right?
 
 # %%
+assert content({"city": "北京"}) != str({"city": "北京"})
+assert content({"city": "北京"}) == '{"city": "北京"}'
 assert content({"value": 1}) == content(json.dumps({"value": 1}))
-assert content(None) == "null" and content(blocks) == blocks
 
 # %% [markdown] lang="en"
-# Here is minilc's. Try it: change `False` to `True` in `_stringify`, run the cell, then the one below it. Put it back and run it again.
+# B is not: the content is JSON, and 北京 stays readable in it. And A's advice changes nothing, as long as JSON can write the value.
+#
+# This is minilc's version. Two lines more for messages that a tool makes itself, and for blocks.
 
 # %% source="minilc.base:_format_output, _stringify"
 from minilc.base import _format_output, _stringify
 
-# %%
-from minilc import tool as minilc_tool
+# %% [markdown] lang="en"
+# Try it: write `ensure_ascii=True` in the cell above, run it, and run the judge below. It compares minilc with LangChain. Then put it back, and run both again.
 
-print(minilc_tool(forecast).invoke(call | {"name": "forecast"}).content)
+# %%
+result = twin(lambda lc: lc.tool("weather")(forecast).invoke(call), title="one call")
+assert result.verdict == "EQUAL"
+result
 
 # %% [markdown] lang="en"
 # ## 6. Errors that the model may read
 #
-# One input is left. A tool raises `ToolException` to say: *this text is for the model*. If the tool handles it, the text is the answer, and its status is `error`.
+# With `ToolException` a tool says: this text is for the model. If the tool *handles* it, the text becomes the answer, with status `error`.
 
 
 # %%
 def tool_v4(function, handle_tool_error=True):
-    """A ToolException is an answer too."""
-
     def invoke(given):
         arguments, call_id = prepared(given)
         try:
@@ -381,22 +334,26 @@ def tool_v4(function, handle_tool_error=True):
     return invoke
 
 
-assert probe(tool_v4(forecast)) == len(INPUTS)
+# %%
+result = probe(tool_v4(forecast))
+assert result.score == len(INPUTS)
+result
 
 # %% [markdown] lang="en"
-# Eight of eight, with four small functions. By default `handle_tool_error` is off, though. It may be `True`, a text, or a function; and `handle_validation_error` is the same for wrong arguments.
+# Eight of eight.
+#
+# In LangChain handling is off unless we ask for it. `handle_tool_error` may be `True`, a text, or a function of the error. `handle_validation_error` is the same for wrong arguments.
 
 # %%
-atlantis, soon = {"city": "Atlantis"}, {"city": "北京", "days": "soon"}
 for handler in [True, "Try another one.", lambda error: f"I got a {type(error).__name__}."]:
     options = {"handle_tool_error": handler, "handle_validation_error": handler}
     careful = StructuredTool.from_function(forecast, **options)
-    print(careful.invoke(atlantis), "|", careful.invoke(soon))
+    print(careful.invoke("Atlantis"), "|", careful.invoke({"city": "北京", "days": "soon"}))
 
 # %% [markdown] lang="en"
-# `True` tells the model nothing about its wrong arguments. A function can do better: that is exercise 3.
+# With `True` the model is told that its arguments are wrong, but not what is wrong. A function can do better: exercise 3.
 #
-# **Wait a minute.** Does `handle_tool_error=True` cover every error of a tool, then? No. An ordinary exception passes. And a `ValidationError` counts as wrong arguments, wherever it is raised.
+# **Wait a minute.** So a careful tool never raises? It does. Any other exception passes through. And the handler for wrong arguments may get an error that has nothing to do with the arguments.
 
 
 # %%
@@ -404,7 +361,7 @@ def pay(amount: int) -> str:
     """Pay."""
     if amount > 100:
         raise RuntimeError("the bank is closed")
-    return Place(city=amount).city
+    return Place(city=amount).city  # the function's own mistake
 
 
 careful = StructuredTool.from_function(pay, **options)
@@ -413,9 +370,9 @@ with expect_error(RuntimeError, "the bank is closed"):
     careful.invoke({"amount": 500})
 
 # %% [markdown] lang="en"
-# The arguments of `pay(5)` were fine. The error came from inside, and the model is told that it sent something wrong. Worth knowing at 2 a.m.
+# `{"amount": 5}` was fine. The error came out of the body, and the model hears that *it* sent something wrong. Remember this one when a model keeps correcting arguments that are right.
 #
-# Here is the whole of it in minilc: one body, which sync and async calls share. Find our four functions in it.
+# Here is all of it in minilc. Sync and async share one body. Can you find our four steps?
 
 # %% source="minilc.base:BaseTool.invoke, BaseTool.run, BaseTool._execute"
 from minilc.base import BaseTool
@@ -423,24 +380,24 @@ from minilc.base import BaseTool
 # %% [markdown] lang="en"
 # ## 7. Four things more
 #
-# **Something for the program, not for the model.** A tool may return a pair: the content, which the model reads, and an *artifact*, which it never sees.
+# **An artifact** is for the program, not for the model. A tool that says so returns a pair: what the model reads, and what only we see.
 
 
 # %%
 @tool(response_format="content_and_artifact")
 def search(city: str):
-    """Two results."""
+    """Search."""
     return "2 results", [{"id": 1}, {"id": 2}]
 
 
-found = search.invoke({"name": "search", "args": {"city": "北京"}, "id": "c", "type": "tool_call"})
-assert (found.content, found.artifact[1]) == ("2 results", {"id": 2})
-search.invoke({"city": "北京"})
+found = search.invoke({"name": "search", "args": args, "id": "c1", "type": "tool_call"})
+assert found.content == "2 results" and found.artifact == [{"id": 1}, {"id": 2}]
+search.invoke(args)
 
 # %% [markdown] lang="en"
-# With plain arguments there is no message to carry the artifact: it is lost.
+# Plain arguments get the content alone: there is no message that could carry the artifact.
 #
-# **The id of the call.** A tool can ask for it. The model does not see this argument, and if it sends one all the same, the real id wins.
+# **The call's id** can be an argument. The model does not see this argument. If it sends one anyway, the real id wins.
 
 # %%
 from typing import Annotated
@@ -453,22 +410,14 @@ def note(text: str, call_id: Annotated[str, InjectedToolCallId]) -> str:
     return f"{text} for {call_id}"
 
 
-assert list(note.args) == ["text"]
-forged = {
-    "name": "note",
-    "args": {"text": "晴", "call_id": "forged"},
-    "id": "call_7",
-    "type": "tool_call",
-}
-assert note.invoke(forged).content == "晴 for call_7"
-with expect_error(
-    ValueError,
-    "When tool includes an InjectedToolCallId argument, tool must always be invoked with a full model ToolCall of the form: ...",
-):
-    note.invoke({"text": "晴"})
+forged = {"text": "晴", "call_id": "forged"}
+assert list(note.tool_call_schema.model_fields) == ["text"]
+assert note.invoke(call | {"args": forged}).content == "晴 for call_1"
+with expect_error(ValueError, "When tool includes an InjectedToolCallId argument, ..."):
+    note.invoke(forged)
 
 # %% [markdown] lang="en"
-# **Async.** `ainvoke` works with both kinds of function: a plain one runs in a thread. The other way round it does not: an async function has no sync form. In a notebook we just write `await`; a loop is running already.
+# **Async.** `ainvoke` takes both kinds of function; a plain one runs in a thread. `invoke` does not take an async one. In a notebook a loop runs already, so we simply write `await`; `asyncio.run` would be refused.
 
 
 # %%
@@ -478,117 +427,58 @@ async def slow(city: str) -> str:
     return f"{city}: 晴"
 
 
-assert await slow.ainvoke({"city": "北京"}) == "北京: 晴"
+assert await slow.ainvoke("北京") == "北京: 晴"
 assert await weather.ainvoke(call) == weather.invoke(call)
 with expect_error(NotImplementedError, "StructuredTool does not support sync invocation."):
-    slow.invoke({"city": "北京"})
+    slow.invoke("北京")
 
 # %% [markdown] lang="en"
-# **What a tool only carries.** `return_direct=True` means: show the result to the user, do not go back to the model. The tool itself does nothing about it. The agent reads it, in layer 14.
+# **`return_direct`** means: show the result to the user, do not go back to the model. The tool only carries it. The agent acts on it, in layer 14.
 
 # %%
 direct = StructuredTool.from_function(forecast, name="weather", return_direct=True)
 assert direct.invoke(call) == real.invoke(call)
 
 # %% [markdown] lang="en"
-# ## 8. The order
+# ## 8. The judge
 #
-# Article B names the chain: `invoke → run → _to_args_and_kwargs → _run`. We need not believe it. Python can tell us which functions run, and who calls whom.
-
-# %%
-import sys
-
-CHAIN = "invoke _prep_run_args run _to_args_and_kwargs _parse_input _run forecast _format_output".split()
-
-
-def trace(tool, given):
-    """Who calls whom, in the order of the calls."""
-    seen, running = [], ["you"]
-
-    def watch(frame, event, argument):
-        name = frame.f_code.co_name
-        if name in CHAIN and event == "call":
-            seen.append((running[-1], name))
-            running.append(name)
-        elif name in CHAIN and event == "return":
-            running.pop()
-
-    sys.setprofile(watch)
-    tool.invoke(given)
-    sys.setprofile(None)
-    return seen
-
-
-steps = trace(real, call)
-assert [name for caller, name in steps] == CHAIN
-
-# %% [markdown] lang="en"
-# Drawn from that very run of LangChain. Read the numbers: our function is the seventh of eight.
-
-# %%
-import graphviz
-
-picture = graphviz.Digraph(graph_attr={"rankdir": "LR", "ranksep": "0.3"})
-for number, (caller, name) in enumerate(steps, 1):
-    picture.edge(caller, name, label=f" {number} ")
-words = "; ".join(
-    f"{number}. {caller} calls {name}" for number, (caller, name) in enumerate(steps, 1)
-)
-draw.render(picture, title="One call of a tool", description=words)
-
-# %% [markdown] lang="en"
-# ## 9. The judge
-#
-# `twin` runs one function in two worlds, minilc's and LangChain's, and compares. First: is the order the same?
-
-
-# %%
-def order(lc):
-    """Who calls whom in one call of a tool"""
-    return trace(lc.StructuredTool.from_function(forecast, name="weather"), call)
-
-
-result = twin(order)
-assert result.verdict == "EQUAL"
-result
-
-# %% [markdown] lang="en"
-# And now all comparisons that minilc has for this layer: odd inputs, odd values, errors, subclasses. REGISTERED means that they differ, and that a row below says why.
+# One call was equal in both worlds. Here are all comparisons that minilc has for this layer: odd inputs, odd values, errors, subclasses.
 
 # %% tags=["version"]
-from collections import Counter
-from minilc.course import cases
+from minilc.course import cases, check
+from minilc.course.layers import layer
 
-judged = [
-    twin(one.run, differs=one.differs, behaviour=one.behaviour) for one in cases.load(["base"])
-]
-assert all(one.ok for one in judged)
-print(dict(Counter(one.verdict for one in judged)))
+(report,) = check.check([layer("base")], cases.load(["base"]))
+assert report.ok
+report.counts
 
 # %% [markdown] lang="en"
-# ## 10. Left out
+# ## 9. The picture
 #
-# What minilc's layer does not have, what it does otherwise, and what LangChain itself changed between versions.
+# Article B names the chain `invoke → run → _to_args_and_kwargs → _run`. We need not believe it: Python can report each call. This is a run of LangChain's tool. The numbers give the order.
 
 # %%
-import minilc.base
-from minilc.course.behaviours import BEHAVIOURS
-from minilc.course.divergences import DIVERGENCES
+chain = "invoke _prep_run_args run _to_args_and_kwargs _parse_input _run forecast _format_output"
+steps = trace(lambda: real.invoke(call), chain.split())
+assert steps.names == chain.split()
+steps
 
-print(minilc.base.__doc__.split("\n", 3)[-1])
-for row in DIVERGENCES:
-    if row.layer == 3:
-        print(f"{row.id}\n  LangChain: {row.upstream}\n  minilc: {row.minilc}\n  why: {row.why}")
-for row in BEHAVIOURS:
-    if row.layer == 3:
-        print(
-            f"{row.id}: {row.what}\n  before {row.package} {row.since}: {row.old}\n  since: {row.new}"
-        )
+# %% [markdown] lang="en"
+# Our function is the seventh of eight. Before it: is it a call, are the arguments right? After it: how does the value become an answer?
+#
+# ## 10. Left out
+#
+# What minilc does not have here, and what depends on LangChain's version.
+
+# %%
+from minilc.course.register import left_out
+
+left_out("base")
 
 # %% [markdown] lang="en"
 # ## 11. Exercises
 #
-# Your function takes its place inside minilc, and real LangChain judges it. Stuck? `ex.hint("base-1")` helps, one step at a time.
+# In the first two your function takes its place inside minilc, and real LangChain judges it. Stuck? `ex.hint("base-1")` helps, one step at a time.
 
 # %%
 ex.show("base-1")
@@ -596,7 +486,7 @@ ex.show("base-1")
 # %% stub="base-1"
 
 # %% [markdown] lang="en"
-# Next, somebody's bug report.
+# The second one begins with a bug report.
 
 # %%
 ex.show("base-2")
@@ -604,7 +494,7 @@ ex.show("base-2")
 # %% stub="base-2"
 
 # %% [markdown] lang="en"
-# And the handler that we promised.
+# The third is the handler that part 6 promised. You can use it in your own agents.
 
 # %%
 ex.show("base-3")
@@ -614,24 +504,23 @@ ex.show("base-3")
 # %% [markdown] lang="en"
 # ## 12. Recap
 #
-# A dict is a call only if its type says so; else it is arguments. Arguments are checked and converted before the function runs. A call is answered with a message that carries its id; everybody else gets the value.
+# A dict is a call only if its type says so. Arguments are checked and converted before the function runs. A call is answered with a message that carries its id; plain arguments get the value.
 #
-# Our weather question so far: the user asks, the model calls, and now the call has its answer.
+# Our weather question so far: asked, called, and now answered by the tool. The model has not read the answer yet.
 
 # %%
 from langchain_core.messages import AIMessage, HumanMessage
 
-question = HumanMessage("北京今天天气怎么样？")
-draw.sequence([question, AIMessage("", tool_calls=[call]), weather.invoke(call)])
+asked = [HumanMessage("北京今天天气怎么样？"), AIMessage("", tool_calls=[call])]
+draw.sequence([*asked, weather.invoke(call)])
 
 # %% [markdown] lang="en"
-# Two questions to end with. `ex.answer("base-1", "a")` explains each option.
+# Two questions to end with. `ex.answer("base-1", "a")` says why an option is right or wrong.
 
 # %%
-ex.quiz("base-1")
+from IPython.display import display
 
-# %%
-ex.quiz("base-2")
+display(ex.quiz("base-1"), ex.quiz("base-2"))
 
 # %% [markdown] lang="en"
-# Next: `04_structured`, where a tool's name, description and schema come from.
+# Next: [04_structured](04_structured.ipynb). Where do a tool's name, description and schema come from?
