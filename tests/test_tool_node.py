@@ -5,6 +5,7 @@ Without `from __future__ import annotations`, so that annotations may name a wor
 
 import asyncio
 import contextvars
+import copy
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -299,6 +300,7 @@ def test_an_async_tool_cannot_be_run_in_sync(lc: World) -> None:
 
 
 def test_more_calls_run_at_once_than_the_machine_has_cores() -> None:
+    # Divergence: no-thread-ceiling. Upstream has cores + 4 threads, 32 at most: it would hang here.
     barrier = threading.Barrier(100)
 
     def meet(x: int) -> int:
@@ -386,6 +388,12 @@ def test_a_single_call_runs_on_the_callers_thread_in_minilc_alone() -> None:
 
     assert thread_of_a_call(MINILC) == str(threading.get_ident())
     assert thread_of_a_call(LANGCHAIN) != str(threading.get_ident())
+
+
+def test_a_node_with_its_threads_cannot_be_copied_deeply_in_minilc() -> None:
+    # Divergence: deep-copied-node
+    assert copy.deepcopy(LANGCHAIN.ToolNode([weather])).name == "tools"
+    assert error_of(lambda: copy.deepcopy(MINILC.ToolNode([weather])))[0] == "TypeError"
 
 
 @pytest.mark.parametrize("calls", [1, 3])
@@ -553,6 +561,18 @@ def test_a_request_is_copied_not_changed(lc: World) -> None:
     kind, text = error_of(lambda: request.override(colour="red"))
     assert kind == "TypeError"
     assert text.endswith("__init__() got an unexpected keyword argument 'colour'")
+
+
+def test_assigning_to_a_request_warns_upstream_alone() -> None:
+    # Divergence: request-assignment
+    def request(lc: World) -> Any:
+        return lc.ToolCallRequest(tool_call=call("weather"), tool=None, state={}, runtime=None)
+
+    ours, theirs = request(MINILC), request(LANGCHAIN)
+    ours.state = {"a": 1}
+    with pytest.warns(DeprecationWarning, match="^Setting attribute 'state' on ToolCallRequest is"):
+        theirs.state = {"a": 1}
+    assert ours.state == theirs.state == {"a": 1}
 
 
 # What a tool may return
