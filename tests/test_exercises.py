@@ -221,7 +221,8 @@ def test_progress_is_kept_and_cleared(data: Path, capsys: pytest.CaptureFixture[
 
     assert main(["progress"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "base" in line)
-    assert row.split() == ["base", "1", "of", "2", "2", "1", "1", "of", "2"]
+    exercises, quizzes = len(ex.lesson("base").exercises), len(ex.lesson("base").quizzes)
+    assert " ".join(row.split()) == f"base 1 of {exercises} 2 1 1 of {quizzes}"
     assert main(["progress", "--clear"]) == 0
     assert capsys.readouterr().out == "progress cleared\n"
     assert progress.load() == progress.EMPTY

@@ -435,6 +435,23 @@ def test_a_swapped_function_is_swapped_wherever_minilc_holds_it() -> None:
     assert minilc.convert_to_messages is MINILC.convert_to_messages is original
 
 
+def test_nothing_is_swapped_for_a_name_that_does_not_exist() -> None:
+    with pytest.raises(LookupError) as caught:
+        with swapped("minilc.messages:nothing", len):
+            pass
+    assert str(caught.value) == "minilc.messages has no 'nothing'"
+
+
+def test_an_edited_class_may_have_a_method_more(capsys: pytest.CaptureFixture[str]) -> None:
+    text = Listing.parse("minilc.messages:AIMessage").text()
+    run(f"{text}\n\n    def shout(self) -> str:\n        return self.text.upper()\n", {})
+    try:
+        assert minilc.messages.AIMessage(content="hi").shout() == "HI"
+    finally:
+        run(text, {})
+    assert not hasattr(minilc.messages.AIMessage, "shout")
+
+
 # --- errors shown on purpose -----------------------------------------------------------------
 
 

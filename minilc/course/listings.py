@@ -165,7 +165,8 @@ def run(text: str, namespace: dict[str, Any]) -> None:
         for symbol, nodes in _changed(listing, text).items():
             target = f"{listing.module}:{symbol}"
             _EDITS[target] = contextlib.ExitStack()
-            _EDITS[target].enter_context(swapped(target, _compiled(module, symbol, nodes, text)))
+            edited = _compiled(module, symbol, nodes, text)
+            _EDITS[target].enter_context(swapped(target, edited, may_be_new=True))
             print(f"{listing.module}.{symbol} is now yours in this kernel.")
     elif was_edited:
         print(f"{', '.join(listing.symbols)}: minilc's own again.")
@@ -251,10 +252,15 @@ def _compiled(module: types.ModuleType, symbol: str, nodes: list[_Definition], t
 
 
 @contextlib.contextmanager
-def swapped(target: str, replacement: Any) -> Iterator[None]:
+def swapped(target: str, replacement: Any, *, may_be_new: bool = False) -> Iterator[None]:
     """Within the block, minilc uses `replacement` for `target` (`minilc.base:BaseTool.run`).
 
     Wherever a module of minilc holds the original under some name, it holds the replacement.
+
+    Args:
+        target: what is replaced.
+        replacement: by what.
+        may_be_new: whether the name may be one that is not there yet.
 
     Raises:
         LookupError: there is no such module or name.
@@ -264,7 +270,9 @@ def swapped(target: str, replacement: Any) -> Iterator[None]:
     (symbol,) = listing.symbols
     *owners, name = symbol.split(".")
     owner = functools.reduce(getattr, owners, module)
-    if name not in vars(owner):  # a method that the edit adds to its class
+    if name not in vars(owner):
+        if not may_be_new:
+            raise LookupError(f"{listing.module} has no {symbol!r}")
         setattr(owner, name, replacement)
         try:
             yield
