@@ -574,12 +574,17 @@ async def _gather(work: list[Coroutine[Any, Any, None]], waits: bool) -> None:
     if len(work) == 1:
         await work[0]
     elif waits:
-        await asyncio.gather(*work)
+        futures = [asyncio.ensure_future(one) for one in work]
+        try:
+            await asyncio.gather(*futures)
+        finally:  # where one fails, nobody waits for the others
+            for future in futures:
+                future.cancel()
     else:
         with ThreadPoolExecutor(len(work)) as pool:
-            futures = [pool.submit(copy_context().run, _run_to_end, one) for one in work]
-        for future in futures:
-            future.result()
+            runs = [pool.submit(copy_context().run, _run_to_end, one) for one in work]
+        for run in runs:
+            run.result()
 
 
 def _merge_configs(*configs: Config) -> RunnableConfig:

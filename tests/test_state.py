@@ -360,6 +360,15 @@ def test_an_edge_from_several_nodes_waits_for_all_of_them(lc: World, invoke: Inv
     assert invoke(builder.compile(), {"log": []}) == {"log": ["a", "b", "b2", "c", "a"]}
 
 
+def test_an_edge_from_several_nodes_may_lead_to_the_end(lc: World, invoke: Invoke) -> None:
+    builder = lc.StateGraph(State)
+    for name in ("a", "b"):
+        builder.add_node(name, says(name)).add_edge(lc.START, name)
+    assert invoke(builder.add_edge(["a", "b"], lc.END).compile(), {"log": []}) == {
+        "log": ["a", "b"]
+    }
+
+
 def test_a_run_of_k_steps_needs_a_limit_of_k_and_one(lc: World, invoke: Invoke) -> None:
     graph = looping(lc, 2)
     assert len(invoke(graph, {"log": []}, {"recursion_limit": 6})["log"]) == 5
@@ -431,6 +440,25 @@ def test_siblings_of_a_node_that_fails_run_to_their_end(lc: World) -> None:
     with raised(ZeroDivisionError, "division by zero"):
         beside(lc, {"a": lambda state: 1 / 0, "b": slow}).invoke({"log": []})
     assert done.is_set()
+
+
+def test_async_siblings_of_a_node_that_fails_are_cancelled(lc: World) -> None:
+    async def run() -> bool:
+        done = asyncio.Event()
+
+        async def fails(state: Any) -> None:
+            raise RuntimeError("bank is closed")
+
+        async def slow(state: Any) -> None:
+            await asyncio.sleep(0.01)
+            done.set()
+
+        with raised(RuntimeError, "bank is closed"):
+            await beside(lc, {"a": fails, "b": slow}).ainvoke({"log": []})
+        await asyncio.sleep(0.1)
+        return done.is_set()
+
+    assert asyncio.run(run()) is False
 
 
 def test_no_input_is_an_error(lc: World, invoke: Invoke) -> None:
@@ -662,6 +690,21 @@ def test_a_path_may_ask(lc: World, invoke: Invoke) -> None:
     assert invoke(graph, lc.Command(resume="b"), THREAD) == {"log": ["a", "b"]}
 
 
+def test_a_path_that_asked_reads_the_state_again(lc: World, invoke: Invoke) -> None:
+    seen = []
+
+    def path(state: Any) -> Any:
+        seen.append(state["log"])
+        return lc.interrupt("where?")
+
+    builder = lc.StateGraph(State).add_node("a", says("a")).add_edge(lc.START, "a")
+    graph = builder.add_conditional_edges("a", path).compile(checkpointer=lc.InMemorySaver())
+    invoke(graph, {"log": []}, THREAD)
+    answer = lc.Command(resume=lc.END, update={"log": ["note"]})
+    assert invoke(graph, answer, THREAD) == {"log": ["note", "a"]}
+    assert seen == [["a"], ["note", "a"]]
+
+
 @pytest.mark.parametrize("direct", [True, False])
 def test_a_graph_inside_a_node_asks_through_the_graph_around_it(
     lc: World, invoke: Invoke, direct: bool
@@ -819,14 +862,26 @@ def test_divergence_input_is_copied() -> None:
 
 
 def test_divergence_updates_come_together() -> None:
-    def first(lc: World) -> Any:
+    def first(lc: World) -> list[str]:
         go = threading.Event()
-        nodes = {"a": lambda s: go.wait(10) and None, "b": lambda s: None}
-        for chunk in beside(lc, nodes).stream({"log": []}):
-            go.set()
-            return list(chunk)
+        nodes = {"a": lambda s: {"log": [str(go.wait(0.5))]}, "b": lambda s: None}
+        chunk = next(beside(lc, nodes).stream({"log": []}))
+        go.set()
+        return list(chunk)
 
     assert first(LANGCHAIN) == ["b"]
+    assert first(MINILC) == ["a"]
+
+
+def test_divergence_cached_updates() -> None:
+    def second(lc: World) -> list[Any]:
+        graph = beside(lc, {"a": asks(lc, "A"), "b": says("b")}, checkpointer=lc.InMemorySaver())
+        graph.invoke({"log": []}, THREAD)
+        return list(graph.stream(lc.Command(resume="for A"), THREAD))
+
+    upstream = [{"b": {"log": ["b"]}, "__metadata__": {"cached": True}}, {"a": {"log": ["for A"]}}]
+    assert second(LANGCHAIN) == upstream
+    assert second(MINILC) == [{"a": {"log": ["for A"]}}, {"b": {"log": ["b"]}}]
 
 
 def test_divergence_invoke_stream_mode() -> None:
