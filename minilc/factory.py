@@ -1,44 +1,35 @@
 """Layer 14: create_agent: a model node, a tools node, and the edges that make them a loop.
 
-Mirrors langchain/agents/factory.py, langchain/agents/structured_output.py
-Leaves out models by name, structured output by the provider (`ProviderStrategy`, `AutoStrategy`),
-static breakpoints, caches, stream transformers, tracing.
+Mirrors langchain/agents/factory.py
+Leaves out models by name, structured output by the provider, static breakpoints, caches, stream
+transformers, tracing.
 """
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, is_dataclass
 from itertools import pairwise, takewhile
-from types import UnionType
-from typing import Any, Generic, TypedDict, TypeVar, get_args, get_origin
-from uuid import uuid4
-
-from pydantic import BaseModel, TypeAdapter
-from typing_extensions import is_typeddict
+from typing import Any
 
 from minilc.base import BaseTool, RunnableConfig
-from minilc.branch import CONF, CONFIG_KEY_RUNTIME, END, START, RunnableCallable, Runtime, Send
-from minilc.messages import AIMessage, RemoveMessage, SystemMessage, ToolCall, ToolMessage
+from minilc.branch import CONF, CONFIG_KEY_RUNTIME, END, START, Runtime, Send
+from minilc.messages import AIMessage, RemoveMessage, SystemMessage, ToolMessage
 from minilc.middleware import (
     AgentMiddleware,
-    AgentState,
-    JumpTo,
     ModelRequest,
     ModelResponse,
-    OmitFromSchema,
+    ToolStrategy,
     _chain_model_call_handlers,
     _chain_tool_call_wrappers,
+    _HookNode,
+    _own_sides,
+    _resolve_schemas,
 )
 from minilc.state import REMOVE_ALL_MESSAGES, CompiledStateGraph, StateGraph
-from minilc.structured import StructuredTool
 from minilc.tool_node import ToolNode
 
-SchemaT = TypeVar("SchemaT")
+LIMIT: RunnableConfig = {"recursion_limit": 9_999}
 Path = Callable[[dict[str, Any]], str | list[Send] | None]
-HOOKS = ("before_agent", "before_model", "after_model", "after_agent")
-STRUCTURED_OUTPUT_ERROR_TEMPLATE = "Error: {error}\n Please fix your mistakes."
 DYNAMIC_TOOL_ERROR_TEMPLATE = (
     "Middleware added tools that the agent doesn't know how to execute.\n\n"
     "Unknown tools: {unknown}\nRegistered tools: {registered}\n\n"
@@ -91,7 +82,7 @@ def create_agent(
         raise TypeError(f"create_agent needs a chat model, not the name of one (got {model!r})")
     if system_prompt is not None and not isinstance(system_prompt, SystemMessage):
         system_prompt = SystemMessage(content=system_prompt)
-    strategy = _to_strategy(response_format)
+    strategy = ToolStrategy.of(response_format)
     tool_node = _make_tool_node(tools or (), middleware)
     if len({m.name for m in middleware}) != len(middleware):
         raise AssertionError("Please remove duplicate middleware instances.")
@@ -99,16 +90,13 @@ def create_agent(
     offered: list[Any] = [*known.values(), *(t for t in tools or () if isinstance(t, dict))]
     request = ModelRequest(model=model, messages=[], tools=offered, response_format=strategy)
     model_node = _ModelNode(request.override(system_message=system_prompt), known, middleware, name)
-    schemas = [_resolve_schema(middleware, state_schema, side) for side in ("", "input", "output")]
-    graph = StateGraph(
-        schemas[0], context_schema, input_schema=schemas[1], output_schema=schemas[2]
-    )
+    state, given, told = _resolve_schemas(middleware, state_schema)
+    graph = StateGraph(state, context_schema, input_schema=given, output_schema=told)
     graph.add_node("model", model_node)
     if tool_node:
         graph.add_node("tools", tool_node)
     _add_edges(graph, middleware, tool_node, model_node)
-    compiled = graph.compile(checkpointer, store=store, name=name)
-    return compiled.with_config({"recursion_limit": 9_999})
+    return graph.compile(checkpointer, store=store, name=name).with_config(LIMIT)
 
 
 def _make_tool_node(tools: Sequence[Any], middleware: Sequence[AgentMiddleware]) -> ToolNode | None:
@@ -121,147 +109,6 @@ def _make_tool_node(tools: Sequence[Any], middleware: Sequence[AgentMiddleware])
     wrap = _chain_tool_call_wrappers([m.wrap_tool_call for m in wrapping])
     awrap = _chain_tool_call_wrappers([m.awrap_tool_call for m in wrapping])
     return ToolNode(here, wrap_tool_call=wrap, awrap_tool_call=awrap)
-
-
-def _own_sides(middleware: AgentMiddleware, hook: str) -> list[Any]:
-    """What a middleware overrides of a hook: its sync side, its async side, both or neither."""
-    names, base = (hook, f"a{hook}"), AgentMiddleware
-    own = [name for name in names if getattr(type(middleware), name) is not getattr(base, name)]
-    return [getattr(middleware, name) for name in own]
-
-
-def _resolve_schema(middleware: Sequence[AgentMiddleware], last: Any, side: str = "") -> Any:
-    """One TypedDict of all fields; where two schemas have the same, the later one's counts.
-
-    Args:
-        side: "input" or "output" leaves out the fields that are marked so.
-    """
-    fields: dict[str, Any] = {}
-    for schema in dict.fromkeys([last or AgentState, *(m.state_schema for m in middleware[::-1])]):
-        for name, hint in typing.get_type_hints(schema, include_extras=True).items():
-            required = get_origin(hint) in (typing.Required, typing.NotRequired)
-            marks = getattr(get_args(hint)[0] if required else hint, "__metadata__", ())
-            omissions = [mark for mark in marks if isinstance(mark, OmitFromSchema)]
-            if not (side and any(getattr(mark, side) for mark in omissions)):
-                fields.setdefault(name, hint)
-    return TypedDict("AgentSchema", fields)  # type: ignore[operator]  # made at run time
-
-
-# --- structured output ----------------------------------------------------------------------------
-
-
-class StructuredOutputError(Exception):
-    """The model's structured answer cannot be used; `ai_message` is the answer."""
-
-    ai_message: AIMessage
-
-
-class MultipleStructuredOutputsError(StructuredOutputError):
-    """The model gave several structured answers at once."""
-
-    def __init__(self, tool_names: list[str], ai_message: AIMessage) -> None:
-        self.tool_names, self.ai_message = tool_names, ai_message
-        super().__init__(
-            "Model incorrectly returned multiple structured responses "
-            f"({', '.join(tool_names)}) when only one is expected."
-        )
-
-
-class StructuredOutputValidationError(StructuredOutputError):
-    """The structured answer does not fit its schema; `source` says why."""
-
-    def __init__(self, tool_name: str, source: Exception, ai_message: AIMessage) -> None:
-        self.tool_name, self.source, self.ai_message = tool_name, source, ai_message
-        super().__init__(f"Failed to parse structured output for tool '{tool_name}': {source}.")
-
-
-class OutputToolBinding:
-    """A schema as a tool: the model answers by calling it, and it never runs.
-
-    Raises:
-        ValueError: it is no pydantic model, dataclass, TypedDict or JSON schema.
-    """
-
-    def __init__(self, schema: Any) -> None:
-        is_json, is_model = isinstance(schema, dict), isinstance(schema, type(BaseModel))
-        if not (is_json or is_model or is_dataclass(schema) or is_typeddict(schema)):
-            raise ValueError(
-                f"Unsupported schema type: {type(schema)}. Supported types: Pydantic models, "
-                "dataclasses, TypedDicts, and JSON schema dicts."
-            )
-        # Whatever fits a JSON schema is for the model to know: any arguments pass.
-        self.adapter: TypeAdapter[Any] = TypeAdapter(dict[str, Any] if is_json else schema)
-        json_schema = schema if is_json else self.adapter.json_schema()
-        unnamed = f"response_format_{uuid4().hex[:4]}"
-        self.schema = schema
-        self.name = str(schema.get("title", unnamed)) if is_json else schema.__name__
-        description = schema.get("description", "") if is_json else schema.__doc__ or ""
-        self.tool = StructuredTool(name=self.name, description=description, args_schema=json_schema)
-
-    def parse(self, tool_args: dict[str, Any]) -> Any:
-        """An object of the schema; for a JSON schema the arguments as they are.
-
-        Raises:
-            ValueError: they do not fit.
-        """
-        try:
-            return self.adapter.validate_python(tool_args)
-        except Exception as error:  # the schema's own validators may raise anything
-            raise ValueError(f"Failed to parse data to {self.name}: {error}") from error
-
-
-@dataclass
-class ToolStrategy(Generic[SchemaT]):
-    """Get a structured answer by offering its schema to the model as a tool.
-
-    Args:
-        schema: of the answer; a union (or `oneOf`) lets the model choose.
-        tool_message_content: what the history says instead of the answer's repr.
-        handle_errors: which errors go back to the model: all, none, those of some types; or all,
-            in the words of a text or of a function of the error.
-    """
-
-    schema: Any
-    _: KW_ONLY
-    tool_message_content: str | None = None
-    handle_errors: Any = True
-
-    def __post_init__(self) -> None:
-        variants = [self.schema]
-        if get_origin(self.schema) in (UnionType, typing.Union):
-            variants = list(get_args(self.schema))
-        elif isinstance(self.schema, dict):
-            variants = self.schema.get("oneOf", variants)
-        self.schema_specs = [OutputToolBinding(variant) for variant in variants]
-
-
-def _to_strategy(response_format: Any) -> ToolStrategy | None:
-    if response_format is None or isinstance(response_format, ToolStrategy):
-        return response_format
-    return ToolStrategy(response_format)
-
-
-def _handle_structured_output_error(
-    error: StructuredOutputError, handle_errors: Any, calls: list[ToolCall]
-) -> ModelResponse:
-    """Tell the model what was wrong with its answer, so that it tries again.
-
-    Raises:
-        StructuredOutputError: `handle_errors` does not cover the error.
-    """
-    if isinstance(handle_errors, bool):
-        handle_errors = Exception if handle_errors else ()
-    if not isinstance(handle_errors, type | tuple):
-        text = handle_errors if isinstance(handle_errors, str) else handle_errors(error)
-    elif isinstance(error, handle_errors):
-        text = STRUCTURED_OUTPUT_ERROR_TEMPLATE.format(error=error)
-    else:
-        raise error from getattr(error, "source", None)
-    return ModelResponse([error.ai_message, *(_answer(call, text) for call in calls)])
-
-
-def _answer(call: Any, text: str) -> ToolMessage:
-    return ToolMessage(content=text, name=call["name"], tool_call_id=call["id"])
 
 
 # --- the model node -------------------------------------------------------------------------------
@@ -334,7 +181,7 @@ class _ModelNode:
         messages, settings = request.messages, request.model_settings
         if request.system_message:
             messages = [request.system_message, *messages]
-        if strategy := _to_strategy(request.response_format):
+        if strategy := ToolStrategy.of(request.response_format):
             # Every answer is to be a call: of a tool, or of the schema.
             tools, choice = [*tools, *self._output_tools_of(strategy)], "any"
         if tools:
@@ -342,8 +189,7 @@ class _ModelNode:
         return model.bind(**settings), strategy, messages
 
     def _check_tools(self, tools: list[Any]) -> None:
-        names = [tool.name for tool in tools if isinstance(tool, BaseTool)]
-        unknown = [name for name in names if name not in self.known]
+        unknown = [t.name for t in tools if isinstance(t, BaseTool) and t.name not in self.known]
         if unknown and not self.takes_any_tool:
             names = sorted(self.known)
             raise ValueError(DYNAMIC_TOOL_ERROR_TEMPLATE.format(unknown=unknown, registered=names))
@@ -363,19 +209,9 @@ class _ModelNode:
             output.name = self.name
         calls = output.tool_calls if strategy and isinstance(output, AIMessage) else []
         calls = [call for call in calls if call["name"] in self.output_tools]
-        if not (strategy and calls):
-            return ModelResponse([output])
-        name = calls[0]["name"]
-        if len(calls) > 1:
-            several = MultipleStructuredOutputsError([call["name"] for call in calls], output)
-            return _handle_structured_output_error(several, strategy.handle_errors, calls)
-        try:
-            structured = self.output_tools[name].parse(calls[0]["args"])
-            text = strategy.tool_message_content or f"Returning structured response: {structured}"
-            return ModelResponse([output, _answer(calls[0], text)], structured)
-        except ValueError as source:
-            error = StructuredOutputValidationError(name, source, output)
-            return _handle_structured_output_error(error, strategy.handle_errors, calls)
+        if strategy and calls:
+            return strategy.read(output, calls, self.output_tools)
+        return ModelResponse([output])
 
     def _make_update(self, state: Any, history: Any, response: ModelResponse) -> dict[str, Any]:
         messages: list[Any] = response.result
@@ -403,9 +239,8 @@ def _patch_invalid_tool_calls(messages: Sequence[Any]) -> list[Any]:
                 name = call.get("name") or "unknown"
                 text = f"Tool call {name} with id {id_} could not be executed - "
                 text += "arguments were malformed or truncated."
-                patched.append(
-                    ToolMessage(content=text, name=name, tool_call_id=id_, status="error")
-                )
+                answer = ToolMessage(content=text, name=name, tool_call_id=id_, status="error")
+                patched.append(answer)
                 answered.add(id_)
     return patched
 
@@ -413,60 +248,56 @@ def _patch_invalid_tool_calls(messages: Sequence[Any]) -> list[Any]:
 # --- the edges ------------------------------------------------------------------------------------
 
 
-class _HookNode:
-    """A hook as a node: each side does its part, and one that is alone does both."""
-
-    def __init__(self, middleware: AgentMiddleware, hook: str) -> None:
-        sides = _own_sides(middleware, hook)
-        declared = [side.__can_jump_to__ for side in sides if hasattr(side, "__can_jump_to__")]
-        self.can_jump_to: list[JumpTo] = declared[0] if declared else []
-        self.sync, self.async_ = RunnableCallable(sides[0]), RunnableCallable(sides[-1])
-
-    def invoke(self, state: Any, config: RunnableConfig) -> Any:
-        return self.sync.invoke(state, config)
-
-    async def ainvoke(self, state: Any, config: RunnableConfig) -> Any:
-        return await self.async_.ainvoke(state, config)
+def _add_hooks(graph: StateGraph, middleware: Any) -> list[dict[str, _HookNode]]:
+    """A node for every hook; of each kind of hook the nodes by name, in the order of middleware."""
+    kinds = [
+        {f"{m.name}.{hook}": _HookNode(m, hook) for m in middleware if _own_sides(m, hook)}
+        for hook in ("before_agent", "before_model", "after_model", "after_agent")
+    ]
+    for nodes in kinds:
+        for name, node in nodes.items():
+            graph.add_node(name, node)
+    return kinds
 
 
 def _add_edges(
     graph: StateGraph, middleware: Any, tool_node: ToolNode | None, model_node: _ModelNode
 ) -> None:
     """Join the nodes: in through the hooks, round by the model and the tools, out."""
-    before_agent, before_model, after_model, after_agent = (
-        {f"{m.name}.{hook}": _HookNode(m, hook) for m in middleware if _own_sides(m, hook)}
-        for hook in HOOKS
-    )
+    before_agent, before_model, after_model, after_agent = _add_hooks(graph, middleware)
     nodes = before_agent | before_model | after_model | after_agent
-    for name, node in nodes.items():
-        graph.add_node(name, node)
     # The outermost hook is the first on the way in, and the last on the way out.
     way_in = [*before_agent, *before_model, "model", *reversed(after_model)]
     way_out = [*reversed(after_agent), END]
     loop_entry, loop_exit, exit_node = [*before_model, "model"][0], way_in[-1], way_out[0]
     jumps = {"end": exit_node, "tools": "tools", "model": loop_entry}
+    ends = {"model_destination": loop_entry, "end_destination": exit_node}
     graph.add_edge(START, way_in[0])
     for name, following in [*pairwise(way_in), *pairwise(way_out)]:
         _add_middleware_edge(graph, name, nodes.get(name), following, jumps)
-    ends = {"model_destination": loop_entry, "end_destination": exit_node}
-    output_tools = model_node.output_tools
     if tool_node:
-        back = _make_tools_to_model_edge(
-            tool_node=tool_node, structured_output_tools=output_tools, **ends
-        )
-        last_word = output_tools or any(t.return_direct for t in tool_node.tools_by_name.values())
-        to = [loop_entry, exit_node] if last_word else [loop_entry]
-        graph.add_conditional_edges("tools", back, to)
-        out = _make_model_to_tools_edge(structured_output_tools=output_tools, **ends)
-        # The model may have to be asked again only if there is somebody to answer its calls.
-        answering = output_tools or model_node.wrapping or after_model
-        to = ["tools", exit_node, *([loop_entry] if answering else [])]
-        graph.add_conditional_edges(loop_exit, out, to)
-    elif output_tools:
+        _add_tool_edges(graph, tool_node, model_node, loop_exit, ends)
+    elif model_node.output_tools:
         out = _make_model_to_model_edge(**ends)
         graph.add_conditional_edges(loop_exit, out, [loop_entry, exit_node])
     else:
         _add_middleware_edge(graph, loop_exit, nodes.get(loop_exit), exit_node, jumps)
+
+
+def _add_tool_edges(
+    graph: StateGraph, tool_node: ToolNode, model_node: _ModelNode, loop_exit: str, ends: Any
+) -> None:
+    """The two edges of the loop, with the places that they can lead to."""
+    output_tools, (loop_entry, exit_node) = model_node.output_tools, ends.values()
+    both = {"structured_output_tools": output_tools, **ends}
+    direct = any(tool.return_direct for tool in tool_node.tools_by_name.values())
+    to = [loop_entry, exit_node] if direct or output_tools else [loop_entry]
+    path = _make_tools_to_model_edge(tool_node=tool_node, **both)
+    graph.add_conditional_edges("tools", path, to)
+    # The model may have to be asked again only if there is somebody to answer its calls.
+    answering = output_tools or model_node.wrapping or loop_exit != "model"
+    to = ["tools", exit_node, *([loop_entry] if answering else [])]
+    graph.add_conditional_edges(loop_exit, _make_model_to_tools_edge(**both), to)
 
 
 def _add_middleware_edge(
@@ -480,11 +311,8 @@ def _add_middleware_edge(
     def jump_edge(state: dict[str, Any]) -> str:
         return jumps.get(state.get("jump_to", ""), default)
 
-    to = [
-        destination
-        for jump_to, destination in jumps.items()
-        if jump_to in node.can_jump_to and (jump_to, name) != ("model", destination)
-    ]
+    declared = [jump_to for jump_to in jumps if jump_to in node.can_jump_to]
+    to = [jumps[jump_to] for jump_to in declared if (jump_to, name) != ("model", jumps["model"])]
     graph.add_conditional_edges(name, jump_edge, [default, *to])
 
 

@@ -1,29 +1,44 @@
 """Layer 13: hooks around a model call and a tool call, composed outermost first.
 
-Mirrors langchain/agents/middleware/types.py, and the composition in langchain/agents/factory.py
+Mirrors langchain/agents/middleware/types.py, langchain/agents/structured_output.py, and from
+langchain/agents/factory.py the composition
 Leaves out the ready-made middleware, `dynamic_prompt`, `ExtendedModelResponse`, trace policies,
-stream transformers, `system_prompt` as an argument of ModelRequest, the warning when one of its
-fields is assigned.
+stream transformers, `ProviderStrategy` and `AutoStrategy`, `system_prompt` as an argument of
+ModelRequest, the warning when one of its fields is assigned.
 """
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, is_dataclass, replace
 from functools import partial, reduce
 from inspect import iscoroutinefunction
+from types import UnionType
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Required
+from uuid import uuid4
+
+from pydantic import BaseModel, TypeAdapter
 
 # Pydantic's own dependency: it takes only this TypedDict before Python 3.12, and a type variable
 # with a default is not in `typing` before Python 3.13.
-from typing_extensions import TypedDict, TypeVar
+from typing_extensions import TypedDict, TypeVar, is_typeddict
 
-from minilc.base import BaseTool
-from minilc.branch import Command, Runtime
-from minilc.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage
+from minilc.base import BaseTool, RunnableConfig
+from minilc.branch import Command, RunnableCallable, Runtime
+from minilc.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
 from minilc.state import EphemeralValue, add_messages
+from minilc.structured import StructuredTool
 from minilc.tool_node import ToolCallRequest
 
+SchemaT = TypeVar("SchemaT")
 StateT = TypeVar("StateT", default=Any)
 ContextT = TypeVar("ContextT", default=None)
 ResponseT = TypeVar("ResponseT", default=Any)
@@ -31,6 +46,12 @@ JumpTo = Literal["tools", "model", "end"]
 Update = dict[str, Any] | Command[Any] | None
 # What a hook of the `wrap_` kind is given besides the request: it runs everything further in.
 Handler = Callable[[Any], Any]
+
+
+STRUCTURED_OUTPUT_ERROR_TEMPLATE = "Error: {error}\n Please fix your mistakes."
+
+
+# --- the agent's state ----------------------------------------------------------------------------
 
 
 class OmitFromSchema(NamedTuple):
@@ -64,6 +85,28 @@ class OutputAgentState(TypedDict, Generic[ResponseT]):
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
     structured_response: NotRequired[ResponseT]
+
+
+def _resolve_schemas(middleware: Sequence[AgentMiddleware], state_schema: Any) -> list[Any]:
+    """Three schemas of all fields, later ones' first: the state, its input, and its output."""
+    hints: dict[str, Any] = {}
+    for schema in (*(m.state_schema for m in middleware), state_schema or AgentState):
+        hints |= typing.get_type_hints(schema, include_extras=True)
+    given = {name: hint for name, hint in hints.items() if not _is_omitted(hint, "input")}
+    told = {name: hint for name, hint in hints.items() if not _is_omitted(hint, "output")}
+    named = {"StateSchema": hints, "InputSchema": given, "OutputSchema": told}
+    # A type checker knows no TypedDict that is made at run time.
+    return [TypedDict(*item) for item in named.items()]  # type: ignore[operator]
+
+
+def _is_omitted(hint: Any, side: str) -> bool:
+    if typing.get_origin(hint) in (Required, NotRequired):
+        hint = typing.get_args(hint)[0]
+    marks = getattr(hint, "__metadata__", ())
+    return any(isinstance(mark, OmitFromSchema) and getattr(mark, side) for mark in marks)
+
+
+# --- one model call -------------------------------------------------------------------------------
 
 
 @dataclass(kw_only=True)
@@ -115,6 +158,142 @@ class ModelResponse(Generic[ResponseT]):
 
 
 ModelCallResult = ModelResponse[ResponseT] | AIMessage
+
+
+# --- the form of an answer ------------------------------------------------------------------------
+
+
+class StructuredOutputError(Exception):
+    """The model's structured answer cannot be used; `ai_message` is the answer."""
+
+    ai_message: AIMessage
+
+
+class MultipleStructuredOutputsError(StructuredOutputError):
+    """The model gave several structured answers at once."""
+
+    def __init__(self, tool_names: list[str], ai_message: AIMessage) -> None:
+        self.tool_names, self.ai_message = tool_names, ai_message
+        super().__init__(
+            "Model incorrectly returned multiple structured responses "
+            f"({', '.join(tool_names)}) when only one is expected."
+        )
+
+
+class StructuredOutputValidationError(StructuredOutputError):
+    """The structured answer does not fit its schema; `source` says why."""
+
+    def __init__(self, tool_name: str, source: Exception, ai_message: AIMessage) -> None:
+        self.tool_name, self.source, self.ai_message = tool_name, source, ai_message
+        super().__init__(f"Failed to parse structured output for tool '{tool_name}': {source}.")
+
+
+class OutputToolBinding:
+    """A schema as a tool: the model answers by calling it, and it never runs.
+
+    Raises:
+        ValueError: it is no pydantic model, dataclass, TypedDict or JSON schema.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        is_json, is_model = isinstance(schema, dict), isinstance(schema, type(BaseModel))
+        if not (is_json or is_model or is_dataclass(schema) or is_typeddict(schema)):
+            raise ValueError(
+                f"Unsupported schema type: {type(schema)}. Supported types: Pydantic models, "
+                "dataclasses, TypedDicts, and JSON schema dicts."
+            )
+        # Whatever fits a JSON schema is for the model to know: any arguments pass.
+        self.adapter: TypeAdapter[Any] = TypeAdapter(dict[str, Any] if is_json else schema)
+        json_schema = schema if is_json else self.adapter.json_schema()
+        unnamed = f"response_format_{uuid4().hex[:4]}"
+        self.schema = schema
+        self.name = str(schema.get("title", unnamed)) if is_json else schema.__name__
+        description = schema.get("description", "") if is_json else schema.__doc__ or ""
+        self.tool = StructuredTool(name=self.name, description=description, args_schema=json_schema)
+
+    def parse(self, tool_args: dict[str, Any]) -> Any:
+        """An object of the schema; for a JSON schema the arguments as they are.
+
+        Raises:
+            ValueError: they do not fit.
+        """
+        try:
+            return self.adapter.validate_python(tool_args)
+        except Exception as error:  # the schema's own validators may raise anything
+            raise ValueError(f"Failed to parse data to {self.name}: {error}") from error
+
+
+@dataclass
+class ToolStrategy(Generic[SchemaT]):
+    """Get a structured answer by offering its schema to the model as a tool.
+
+    Args:
+        schema: of the answer; a union (or `oneOf`) lets the model choose.
+        tool_message_content: what the history says instead of the answer's repr.
+        handle_errors: which errors go back to the model: all, none, those of some types; or all,
+            in the words of a text or of a function of the error.
+    """
+
+    schema: Any
+    _: KW_ONLY
+    tool_message_content: str | None = None
+    handle_errors: Any = True
+
+    def __post_init__(self) -> None:
+        variants = [self.schema]
+        if typing.get_origin(self.schema) in (UnionType, typing.Union):
+            variants = list(typing.get_args(self.schema))
+        elif isinstance(self.schema, dict):
+            variants = self.schema.get("oneOf", variants)
+        self.schema_specs = [OutputToolBinding(variant) for variant in variants]
+
+    @classmethod
+    def of(cls, response_format: Any) -> ToolStrategy | None:
+        """What a `response_format` means: itself, a strategy for a bare schema, or nothing."""
+        if response_format is None or isinstance(response_format, cls):
+            return response_format
+        return cls(response_format)
+
+    def read(
+        self, message: AIMessage, calls: list[ToolCall], tools: dict[str, OutputToolBinding]
+    ) -> ModelResponse:
+        """The structured answer that the calls of a message are; or what to tell the model.
+
+        Raises:
+            StructuredOutputError: `handle_errors` does not cover what is wrong with it.
+        """
+        name = calls[0]["name"]
+        if len(calls) > 1:
+            several = MultipleStructuredOutputsError([call["name"] for call in calls], message)
+            return self._handle_structured_output_error(several, calls)
+        try:
+            structured = tools[name].parse(calls[0]["args"])
+            text = self.tool_message_content or f"Returning structured response: {structured}"
+            return ModelResponse([message, _answer(calls[0], text)], structured)
+        except ValueError as source:
+            error = StructuredOutputValidationError(name, source, message)
+            return self._handle_structured_output_error(error, calls)
+
+    def _handle_structured_output_error(
+        self, error: StructuredOutputError, calls: list[ToolCall]
+    ) -> ModelResponse:
+        handled = self.handle_errors
+        if isinstance(handled, bool):
+            handled = Exception if handled else ()
+        if not isinstance(handled, type | tuple):
+            text = handled if isinstance(handled, str) else handled(error)
+        elif isinstance(error, handled):
+            text = STRUCTURED_OUTPUT_ERROR_TEMPLATE.format(error=error)
+        else:
+            raise error from getattr(error, "source", None)
+        return ModelResponse([error.ai_message, *(_answer(call, text) for call in calls)])
+
+
+def _answer(call: Any, text: str) -> ToolMessage:
+    return ToolMessage(content=text, name=call["name"], tool_call_id=call["id"])
+
+
+# --- the hooks ------------------------------------------------------------------------------------
 
 
 class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
@@ -192,6 +371,29 @@ def _not_available(hook: str, here: str, there: str) -> NotImplementedError:
         f"or (3) invoke your agent {there}synchronously using `{there}stream()` or "
         f"`{there}invoke()`."
     )
+
+
+def _own_sides(middleware: AgentMiddleware, hook: str) -> list[Any]:
+    """What a middleware overrides of a hook: its sync side, its async side, both or neither."""
+    names, base = (hook, f"a{hook}"), AgentMiddleware
+    own = [name for name in names if getattr(type(middleware), name) is not getattr(base, name)]
+    return [getattr(middleware, name) for name in own]
+
+
+class _HookNode:
+    """A hook as a node: each side does its part, and one that is alone does both."""
+
+    def __init__(self, middleware: AgentMiddleware, hook: str) -> None:
+        sides = _own_sides(middleware, hook)
+        declared = [side.__can_jump_to__ for side in sides if hasattr(side, "__can_jump_to__")]
+        self.can_jump_to: list[JumpTo] = declared[0] if declared else []
+        self.sync, self.async_ = RunnableCallable(sides[0]), RunnableCallable(sides[-1])
+
+    def invoke(self, state: Any, config: RunnableConfig) -> Any:
+        return self.sync.invoke(state, config)
+
+    async def ainvoke(self, state: Any, config: RunnableConfig) -> Any:
+        return await self.async_.ainvoke(state, config)
 
 
 def hook_config(*, can_jump_to: list[JumpTo] | None = None) -> Callable[[Any], Any]:

@@ -264,6 +264,9 @@ LAYERS: tuple[Layer, ...] = (
                     "AgentState AgentMiddleware ModelRequest ModelResponse wrap_tool_call "
                     "wrap_model_call before_model after_model"
                 ),
+                "langchain.agents.structured_output": (
+                    "ToolStrategy StructuredOutputValidationError MultipleStructuredOutputsError"
+                ),
             }
         ),
         ("Layer 10",),
@@ -279,9 +282,6 @@ LAYERS: tuple[Layer, ...] = (
                 "langchain.agents.factory": (
                     "create_agent _make_model_to_tools_edge _make_tools_to_model_edge "
                     "_fetch_last_ai_and_tool_messages"
-                ),
-                "langchain.agents.structured_output": (
-                    "ToolStrategy StructuredOutputValidationError MultipleStructuredOutputsError"
                 ),
             }
         ),
