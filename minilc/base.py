@@ -1,8 +1,9 @@
 """Layer 3: the life of one call: `invoke -> run -> _to_args_and_kwargs -> _run -> output`.
 
 Mirrors langchain_core/tools/{base,simple}.py, langchain_core/runnables/config.py
-Leaves out callbacks and tracing (`run_manager` and `callbacks` are never filled), `verbose`, what
-a Runnable has beyond invoke and ainvoke (batch, stream, pipes), Tool.from_function, pydantic.v1.
+Leaves out callbacks and tracing (`run_manager` and `callbacks` are never filled), the copy of the
+context that upstream runs each tool in, what a Runnable has beyond invoke and ainvoke (batch,
+stream, pipes, names), `Tool.from_function`, models of pydantic.v1.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from typing import Annotated, Any, Literal, Self
-from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, SkipValidation, ValidationError
 from typing_extensions import TypedDict
@@ -50,7 +50,7 @@ class RunnableConfig(TypedDict, total=False):
     max_concurrency: int | None
     recursion_limit: int
     configurable: dict[str, Any]
-    run_id: UUID | None
+    run_id: Any
 
 
 # The config of what runs now: whoever is called without a config inherits it.
@@ -65,10 +65,9 @@ def ensure_config(config: RunnableConfig | None = None) -> RunnableConfig:
     whole["configurable"] = {}
     for given in (var_child_runnable_config.get(), config):
         for key, value in (given or {}).items():
-            if value is not None and key in RunnableConfig.__annotations__:
-                whole[key] = value.copy() if isinstance(value, dict | list) else value
-            elif value is not None:
-                whole["configurable"][key] = value
+            if value is not None:
+                target = whole if key in RunnableConfig.__annotations__ else whole["configurable"]
+                target[key] = value.copy() if isinstance(value, dict | list) else value
     return whole
 
 
@@ -193,6 +192,8 @@ class BaseTool(BaseModel, ABC):
         finally:
             if token:
                 var_child_runnable_config.reset(token)
+        if tool_call_id is None:
+            return content
         return _format_output(content, artifact, tool_call_id, self.name, status)
 
     def _recover(self, error: ValidationError | ToolException) -> Any:

@@ -1,8 +1,8 @@
 """Layer 2: a signature becomes an args schema; injected arguments are marked and hidden.
 
 Mirrors langchain_core/tools/base.py, langchain_core/utils/{pydantic,function_calling}.py
-Leaves out pydantic.v1 models, the placeholder fields of positional-only parameters, parameters
-(not variadic) that are called `args` or `kwargs` being dropped.
+Leaves out models of pydantic.v1, and what pydantic's deprecated decorator adds upstream: the loss
+of parameters called `args` or `kwargs`, a placeholder field beside positional-only parameters.
 """
 
 from __future__ import annotations
