@@ -565,9 +565,14 @@ def run(arguments: argparse.Namespace) -> int:
         report = action(chosen, progress=progress)
     for problem in report.problems:
         print(problem)
-    verdict = f"{len(report.problems)} problems" if report.problems else "all true"
-    print(f"{len(chosen)} notebooks, {verdict}, {time.perf_counter() - started:.1f} s")
+    verdict = _counted(len(report.problems), "problem") if report.problems else "all true"
+    seconds = time.perf_counter() - started
+    print(f"{_counted(len(chosen), 'notebook')}, {verdict}, {seconds:.1f} s")
     return 1 if report.problems else 0
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,15 +15,15 @@ from rich.table import Table
 from minilc.course import executor, notebooks, terminal
 from minilc.course.listings import Listing
 
-# What a notebook aims at: lowest and highest value of each measure. Listings, whose text is the
-# module's, count as code cells but not for the lines of one.
+# What a notebook aims at: the lowest and highest value of each measure. Listings, whose text is the
+# module's, count as cells but not for their lines; the header's words do not count.
 TARGETS: dict[str, tuple[float, float]] = {
-    "code cells": (20, 45),
-    "lines, median": (2.5, 4.5),
-    "lines, most": (1, 25),
-    "words, median": (15, 40),
-    "words, most": (0, 120),
-    "code in a row": (1, 2),
+    "cells": (20, 45),  # of code
+    "lines": (2.5, 4.5),  # of a code cell, median
+    "most": (1, 25),  # lines of the longest
+    "words": (15, 40),  # of a prose cell, median
+    "wordiest": (0, 120),
+    "in a row": (1, 2),  # code cells without prose between them
     "asserts": (10, 1000),
     "seconds": (0, 10),
 }
@@ -57,12 +57,12 @@ def measure(name: str, notebook: NotebookNode) -> Measured:
     return Measured(
         name,
         {
-            "code cells": len(code),
-            "lines, median": statistics.median(lines),
-            "lines, most": max(lines),
-            "words, median": statistics.median(words),
-            "words, most": max(words),
-            "code in a row": _longest_row(notebook),
+            "cells": len(code),
+            "lines": statistics.median(lines),
+            "most": max(lines),
+            "words": statistics.median(words),
+            "wordiest": max(words),
+            "in a row": _longest_row(notebook),
             "asserts": sum(_asserts(text) for text in own),
         },
     )
