@@ -2,8 +2,10 @@
 
 Mirrors langchain_core/language_models/{chat_models,fake_chat_models}.py, langchain_core/outputs,
 langchain_openai/chat_models/base.py
-Leaves out streaming, batches, caching, callbacks, rate limits, `with_structured_output`; of OpenAI
-retries, the responses API, `response_format`, audio, the translation of content blocks.
+Leaves out streaming, batches, caching, callbacks (there is no `run_manager`), rate limits,
+`_llm_type`, `with_structured_output`; of OpenAI retries, an async connection, the responses API,
+`response_format`, audio, the role `developer`, the translation of content blocks, all answers of
+several but the first, the details of the usage, a class of error for each status.
 """
 
 from __future__ import annotations
@@ -12,18 +14,20 @@ import asyncio
 import json
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from minilc.base import RunnableConfig
+from minilc.base import RunnableConfig, _run_to_end
 from minilc.function_calling import convert_to_openai_tool
 from minilc.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, convert_to_messages
 
 Config = RunnableConfig | None
+Messages = list[BaseMessage]
 Stop = list[str] | None
+Tools = Sequence[Any]
 
 
 class ChatGeneration(BaseModel):
@@ -41,89 +45,68 @@ class ChatResult(BaseModel):
 
 
 class BaseChatModel(BaseModel, ABC):
-    """Messages in, one message out. A subclass writes `_generate` and `_llm_type`."""
+    """Messages in, one message out. A subclass writes `_generate`."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
-    def invoke(
-        self, input: Any, config: Config = None, *, stop: Stop = None, **kwargs: Any
-    ) -> BaseMessage:
-        """Ask the model; `kwargs`, such as the tools that `bind` keeps, go to `_generate`.
+    def invoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
+        """Ask the model; `kwargs`, such as `stop` or what `bind` keeps, go to `_generate`.
 
         Raises:
             ValueError: `input` is neither a text nor a sequence of messages.
         """
-        messages = self._convert_input(input)
-        return _first_answer(self._generate(messages, stop=stop, **kwargs))
+        return _first_answer(self._generate(_convert_input(input), **kwargs))
 
-    async def ainvoke(
-        self, input: Any, config: Config = None, *, stop: Stop = None, **kwargs: Any
-    ) -> BaseMessage:
+    async def ainvoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
         """`invoke`, awaited."""
-        messages = self._convert_input(input)
-        return _first_answer(await self._agenerate(messages, stop=stop, **kwargs))
+        return _first_answer(await self._agenerate(_convert_input(input), **kwargs))
 
-    def bind(self, **kwargs: Any) -> _ChatModelBinding:
+    def bind(self, **kwargs: Any) -> RunnableBinding:
         """The same model, with `kwargs` in each of its calls."""
-        return _ChatModelBinding(self, kwargs)
+        return RunnableBinding(self, kwargs)
 
-    def bind_tools(
-        self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
-    ) -> _ChatModelBinding:
-        """The same model, with `tools` in each of its requests, in the format of its provider."""
+    def bind_tools(self, tools: Tools, **kwargs: Any) -> RunnableBinding:
+        """The same model, with `tools` in each of its requests, in the format of its provider.
+
+        `tool_choice` goes along; a model may have to say it in its provider's words.
+        """
         raise NotImplementedError
 
     @abstractmethod
-    def _generate(
-        self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
+    def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         """Ask the provider."""
 
-    async def _agenerate(
-        self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
+    async def _agenerate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         """`_generate` in a thread, for a model that cannot await its provider."""
 
-        def call() -> ChatResult:
-            try:
-                return self._generate(messages, stop, run_manager, **kwargs)
-            except StopIteration as error:
-                # A future cannot hold this one: whoever awaits it would wait for ever.
-                raise RuntimeError from error
+        async def call() -> ChatResult:
+            return self._generate(messages, stop, **kwargs)
 
-        return await asyncio.to_thread(call)
+        # A coroutine, which no StopIteration leaves: a future that gets one hangs.
+        return await asyncio.to_thread(_run_to_end, call())
 
-    @property
-    @abstractmethod
-    def _llm_type(self) -> str:
-        """What kind of model this is."""
 
-    def _convert_input(self, model_input: Any) -> list[BaseMessage]:
-        if isinstance(model_input, str):
-            return [HumanMessage(content=model_input)]
-        if not isinstance(model_input, Sequence):
-            raise ValueError(
-                f"Invalid input type {type(model_input)}. "
-                "Must be a PromptValue, str, or list of BaseMessages."
-            )
-        return convert_to_messages(model_input)
+def _convert_input(model_input: Any) -> Messages:
+    if isinstance(model_input, str):
+        return [HumanMessage(content=model_input)]
+    if not isinstance(model_input, Sequence):
+        expected = "Must be a PromptValue, str, or list of BaseMessages."
+        raise ValueError(f"Invalid input type {type(model_input)}. {expected}")
+    return convert_to_messages(model_input)
 
 
 def _first_answer(result: ChatResult) -> BaseMessage:
     """The first message, with an id, and with what the provider said as its metadata."""
     generation = result.generations[0]
     message = generation.message
-    if message.id is None:
-        message.id = f"lc_run--{uuid.uuid4()}-0"
-    # One answer of several does not tell what the provider said of all of them.
-    of_request = result.llm_output if len(result.generations) == 1 else None
-    said = (of_request or {}) | (generation.generation_info or {})
+    message.id = message.id or f"lc_run--{uuid.uuid4()}-0"
+    said = (result.llm_output or {}) | (generation.generation_info or {})
     message.response_metadata = said | message.response_metadata
     return message
 
 
 @dataclass
-class _ChatModelBinding:
+class RunnableBinding:
     """A model and the keyword arguments that each of its calls gets; else it is the model."""
 
     bound: BaseChatModel
@@ -137,9 +120,9 @@ class _ChatModelBinding:
         """`invoke`, awaited."""
         return await self.bound.ainvoke(input, config, **(self.kwargs | kwargs))
 
-    def bind(self, **kwargs: Any) -> _ChatModelBinding:
+    def bind(self, **kwargs: Any) -> RunnableBinding:
         """The same model, with `kwargs` over what is bound already."""
-        return _ChatModelBinding(self.bound, self.kwargs | kwargs)
+        return RunnableBinding(self.bound, self.kwargs | kwargs)
 
     def __getattr__(self, name: str) -> Any:
         # `bind_tools` too, as upstream: what was bound before it is not kept.
@@ -150,11 +133,8 @@ class GenericFakeChatModel(BaseChatModel):
     """Answers with the next of `messages`, an iterator of messages or texts."""
 
     messages: Iterator[AIMessage | str]
-    _llm_type: ClassVar[str] = "generic-fake-chat-model"
 
-    def _generate(
-        self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
+    def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         return _result_of(next(self.messages))
 
 
@@ -164,7 +144,7 @@ def _result_of(answer: Any) -> ChatResult:
 
 
 class ScriptExhausted(RuntimeError):
-    """A scripted model was asked once more than its script has answers."""
+    """A scripted model was asked, and its script has no answer."""
 
 
 @dataclass
@@ -184,46 +164,31 @@ class Script:
         answers: messages or texts, one for each request; or a function of the messages sent.
     """
 
-    def __init__(self, answers: Sequence[Any] | Callable[[list[Any]], Any]) -> None:
+    def __init__(self, answers: Iterable[Any] | Callable[[list[Any]], Any]) -> None:
         self.requests: list[ScriptedRequest] = []
-        self._function = answers if callable(answers) else None
         if isinstance(answers, str):
             raise TypeError(f"A script must be a list of answers or a function (got {answers!r}).")
-        self._answers = [] if callable(answers) else [_checked(answer) for answer in answers]
-        self._left = iter(self._answers)
+        left = iter(() if callable(answers) else answers)
+        self._answer = answers if callable(answers) else lambda messages: next(left, None)
 
-    def play(self, messages: list[Any], stop: Stop, kwargs: dict[str, Any]) -> Any:
+    def play(self, messages: Any, tools: Any = None, tool_choice: Any = None, **kwargs: Any) -> Any:
         """Keep the request and give the next answer: a text, or a message that nobody shares.
 
         Raises:
-            ScriptExhausted: there is none left.
+            ScriptExhausted: there is none left, or the function gave none.
         """
-        rest = kwargs | ({"stop": stop} if stop else {})
-        tools, tool_choice = rest.pop("tools", []), rest.pop("tool_choice", None)
-        self.requests.append(ScriptedRequest(messages, tools, tool_choice, rest))
-        answer = _checked(self._function(messages)) if self._function else next(self._left, None)
+        self.requests.append(ScriptedRequest(messages, tools or [], tool_choice, kwargs))
+        answer = self._answer(messages)
         if answer is None:
-            last = f"{type(messages[-1]).__name__}({messages[-1].content!r})" if messages else None
-            raise ScriptExhausted(
-                f"The script has {len(self._answers)} answers and this was request "
-                f"{len(self.requests)}; the last message sent was {last}."
-            )
+            number, last = len(self.requests), messages[-1:]
+            raise ScriptExhausted(f"The script has no answer to request {number}, after {last}.")
         return answer if isinstance(answer, str) else answer.model_copy(deep=True)
-
-
-def _checked(answer: Any) -> Any:
-    # Messages of either world are played, so a message is what has the parts of one.
-    if not isinstance(answer, str) and not (hasattr(answer, "content") and hasattr(answer, "type")):
-        kind = type(answer)
-        raise TypeError(f"A script must answer with messages or texts (got {answer!r}, a {kind}).")
-    return answer
 
 
 class ScriptedChatModel(BaseChatModel):
     """Plays a script, and keeps every request, so that one can ask what the model was sent."""
 
     _script: Script = PrivateAttr()
-    _llm_type: ClassVar[str] = "scripted"
 
     def __init__(self, script: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -234,63 +199,42 @@ class ScriptedChatModel(BaseChatModel):
         """Every request so far, also those of what `bind` and `bind_tools` returned."""
         return self._script.requests
 
-    def bind_tools(
-        self, tools: Sequence[Any], *, tool_choice: Any = None, strict: Any = None, **kwargs: Any
-    ) -> _ChatModelBinding:
-        """Bind the tools in OpenAI's format, and `tool_choice` as it was given."""
-        if tool_choice is not None:
-            kwargs["tool_choice"] = tool_choice
+    def bind_tools(self, tools: Tools, *, strict: Any = None, **kwargs: Any) -> RunnableBinding:
+        """Bind the tools in OpenAI's format, and `tool_choice` as it is given."""
         return self.bind(tools=[convert_to_openai_tool(t, strict=strict) for t in tools], **kwargs)
 
-    def _generate(
-        self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        return _result_of(self._script.play(messages, stop, kwargs))
+    def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
+        return _result_of(self._script.play(messages, **kwargs))
 
-    async def _agenerate(
-        self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
+    async def _agenerate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         # No thread, since there is nothing to wait for.
         return self._generate(messages, stop, **kwargs)
 
 
 class APIStatusError(Exception):
-    """The endpoint answered with an error status; `body` is what it said."""
-
-    def __init__(self, status_code: int, body: Any) -> None:
-        error = body.get("error") if isinstance(body, dict) else None
-        said = f" - {error['message']}" if isinstance(error, dict) and "message" in error else ""
-        super().__init__(f"Error code: {status_code}{said}")
-        self.status_code, self.body = status_code, body
+    """The endpoint answered with an error, or with something that is no completion."""
 
 
 class OpenAIChatModel(BaseChatModel):
     """A model behind an HTTP endpoint that talks as OpenAI's chat completions do.
 
     Args:
-        model_kwargs: what else goes into the body of every request, such as `temperature`.
-        transport: an httpx transport, sync and async, to go another way than the network.
+        transport: an httpx transport, to go another way than the network.
+        others: what else is given, such as `temperature`, goes into the body of every request.
     """
+
+    model_config = ConfigDict(extra="allow")
 
     model: str
     api_key: str = Field(default="", repr=False)
     base_url: str = "https://api.openai.com/v1"
-    model_kwargs: dict[str, Any] = Field(default_factory=dict)
     transport: Any = None
-    _llm_type: ClassVar[str] = "openai-chat"
 
     def bind_tools(
-        self, tools: Sequence[Any], *, tool_choice: Any = None, strict: Any = None, **kwargs: Any
-    ) -> _ChatModelBinding:
-        """Bind the tools; `tool_choice` is "auto", "none", "any", a tool's name, a dict or a bool.
-
-        Raises:
-            ValueError: `tool_choice` is none of these.
-        """
+        self, tools: Tools, *, tool_choice: Any = None, strict: Any = None, **kwargs: Any
+    ) -> RunnableBinding:
+        """Bind the tools; `tool_choice` is "auto", "none", "any", a tool's name, True or a dict."""
         formatted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
-        if not isinstance(tool_choice, str | bool | dict | None):
-            expected = "Expected str, bool or dict."
-            raise ValueError(f"Unrecognized tool_choice type. {expected} Received: {tool_choice}")
         if tool_choice in [tool.get("function", {}).get("name") for tool in formatted]:
             tool_choice = {"type": "function", "function": {"name": tool_choice}}
         elif tool_choice in ("any", True):
@@ -299,35 +243,16 @@ class OpenAIChatModel(BaseChatModel):
             kwargs["tool_choice"] = tool_choice
         return self.bind(tools=formatted, **kwargs)
 
-    # httpx is imported where it is used, so that only who uses this class needs it.
-
-    def _generate(
-        self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
+    def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
+        # Imported here, so that only who uses this class needs it.
         import httpx
 
-        with httpx.Client(transport=self.transport, timeout=600) as client:
-            response = client.post(**self._request(messages, stop, kwargs))
-        return _create_chat_result(response)
-
-    async def _agenerate(
-        self, messages: list[BaseMessage], stop: Stop = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        import httpx
-
-        async with httpx.AsyncClient(transport=self.transport, timeout=600) as client:
-            response = await client.post(**self._request(messages, stop, kwargs))
-        return _create_chat_result(response)
-
-    def _request(
-        self, messages: list[BaseMessage], stop: Stop, kwargs: dict[str, Any]
-    ) -> dict[str, Any]:
-        body = {"model": self.model, "stream": False, **self.model_kwargs, **kwargs}
-        if stop is not None:
-            body["stop"] = stop
+        body = {"model": self.model, "stream": False, **(self.model_extra or {}), **kwargs}
+        body |= {"stop": stop} if stop else {}
         body["messages"] = [_convert_message_to_dict(message) for message in messages]
         headers = {"Authorization": f"Bearer {self.api_key}"}
-        return {"url": f"{self.base_url}/chat/completions", "headers": headers, "json": body}
+        with httpx.Client(transport=self.transport, headers=headers, timeout=600) as client:
+            return _create_chat_result(client.post(f"{self.base_url}/chat/completions", json=body))
 
 
 # The role that OpenAI knows for each type of message.
@@ -336,25 +261,23 @@ _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"
 
 def _convert_message_to_dict(message: BaseMessage) -> dict[str, Any]:
     """A message as OpenAI takes it; its content goes as it is."""
-    if message.type not in _ROLES:
-        raise TypeError(f"Got unknown type {message}")
-    role = message.additional_kwargs.get("__openai_role__", _ROLES[message.type])
-    result: dict[str, Any] = {"role": role, "content": message.content}
+    result: dict[str, Any] = {"role": _ROLES[message.type], "content": message.content}
     if isinstance(message, ToolMessage):
         # No name and no status: the id is all that ties a result to its call.
-        return result | {"tool_call_id": message.tool_call_id}
-    if message.name is not None:
+        result["tool_call_id"] = message.tool_call_id
+    elif message.name:
         result["name"] = message.name
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
+        calls = [*message.tool_calls, *message.invalid_tool_calls]
+        result["tool_calls"] = [_lc_tool_call_to_openai_tool_call(call) for call in calls]
         result["content"] = message.content or None
-        result["tool_calls"] = [
-            _to_openai_call(call, json.dumps(call["args"], ensure_ascii=False))
-            for call in message.tool_calls
-        ] + [_to_openai_call(call, call["args"]) for call in message.invalid_tool_calls]
     return result
 
 
-def _to_openai_call(call: Any, arguments: str | None) -> dict[str, Any]:
+def _lc_tool_call_to_openai_tool_call(call: Any) -> dict[str, Any]:
+    args = call["args"]
+    # The arguments travel as JSON; those of a broken call are the text that the model wrote.
+    arguments = args if isinstance(args, str) else json.dumps(args, ensure_ascii=False)
     function = {"name": call["name"], "arguments": arguments}
     return {"type": "function", "id": call["id"], "function": function}
 
@@ -363,69 +286,38 @@ def _create_chat_result(response: Any) -> ChatResult:
     """Read what the endpoint answered.
 
     Raises:
-        APIStatusError: the status is an error.
-        ValueError: it is no JSON object with answers in it.
+        APIStatusError: it is an error, or no completion.
     """
-    try:
-        body = response.json()
-    except ValueError:
-        body = response.text
-    if not response.is_success:
-        raise APIStatusError(response.status_code, body)
-    if not isinstance(body, dict) or not body.get("choices"):
-        raise ValueError(f"Unexpected response from OpenAI-compatible endpoint: {body!r:.200}")
-    usage = body.get("usage")
-    generations = []
-    for choice in body["choices"]:
-        message = _convert_dict_to_message(choice["message"])
-        message.usage_metadata = _create_usage_metadata(usage) if usage else None
-        info = {key: choice.get(key) for key in ("finish_reason", "logprobs")}
-        generations.append(ChatGeneration(message=message, generation_info=info))
-    llm_output = {key: body.get(key) for key in ("id", "system_fingerprint")}
-    llm_output |= {
-        "token_usage": usage,
-        "model_provider": "openai",
-        "model_name": body.get("model"),
-    }
-    return ChatResult(generations=generations, llm_output=llm_output)
+    # An endpoint that is none of OpenAI's kind may answer anything, with any status.
+    if response.is_error or '"choices"' not in response.text:
+        raise APIStatusError(f"Error code: {response.status_code} - {response.text:.500}")
+    body = response.json()
+    choice, usage = body["choices"][0], body.get("usage")
+    message = _convert_dict_to_message(choice["message"])
+    if usage:
+        sent, written = usage["prompt_tokens"], usage["completion_tokens"]
+        counts = {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
+        message.usage_metadata = counts
+    said = {"model_provider": "openai", "model_name": body.get("model"), "id": body.get("id")}
+    info = {"finish_reason": choice.get("finish_reason"), "token_usage": usage}
+    generation = ChatGeneration(message=message, generation_info=info)
+    return ChatResult(generations=[generation], llm_output=said)
 
 
 def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
     """An answer as OpenAI sends it: a call's arguments are a JSON string, which may be broken."""
-    calls: list[Any] = []
-    invalid: list[Any] = []
+    read: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": []}
     for raw in message.get("tool_calls") or []:
         name, arguments = raw["function"]["name"], raw["function"]["arguments"]
+        call = {"name": name, "args": arguments, "id": raw.get("id")}
         try:
             # None or nothing is what a model sends for a tool without arguments.
             args = json.loads(arguments, strict=False) if arguments else {}
+            read["tool_calls"].append(call | {"name": name or "", "args": args or {}})
         except json.JSONDecodeError as error:
-            text = (
-                f"Function {name} arguments:\n\n{arguments}\n\nare not valid JSON. Received "
-                f"JSONDecodeError {error}\nFor troubleshooting, visit: "
-                "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE "
-            )
-            invalid.append({"name": name, "args": arguments, "id": raw.get("id"), "error": text})
-        else:
-            calls.append({"name": name or "", "args": args or {}, "id": raw.get("id")})
-    return AIMessage(
-        content=message.get("content") or "",
-        tool_calls=calls,
-        invalid_tool_calls=invalid,
-        additional_kwargs={"refusal": message.get("refusal")},
-    )
-
-
-# What OpenAI counts apart, and what LangChain calls it.
-_DETAILS = {"audio_tokens": "audio", "cached_tokens": "cache_read", "reasoning_tokens": "reasoning"}
-
-
-def _create_usage_metadata(usage: dict[str, Any]) -> dict[str, Any]:
-    read, written = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    total = usage.get("total_tokens") or read + written
-    metadata = {"input_tokens": read, "output_tokens": written, "total_tokens": total}
-    for ours, theirs in (("input", "prompt"), ("output", "completion")):
-        given = usage.get(f"{theirs}_tokens_details") or {}
-        details = {_DETAILS[key]: given[key] for key in _DETAILS if given.get(key) is not None}
-        metadata[f"{ours}_token_details"] = details
-    return metadata
+            page = "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE "
+            text = f"Function {name} arguments:\n\n{arguments}\n\nare not valid JSON. Received "
+            text += f"JSONDecodeError {error}\nFor troubleshooting, visit: {page}"
+            read["invalid_tool_calls"].append(call | {"error": text})
+    refusal = {"refusal": message.get("refusal")}
+    return AIMessage(content=message.get("content") or "", additional_kwargs=refusal, **read)

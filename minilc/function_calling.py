@@ -3,7 +3,8 @@
 Mirrors langchain_core/utils/{function_calling,json_schema}.py, convert_to_anthropic_tool of
 langchain_anthropic/chat_models.py, langchain_google_genai/_function_utils.py
 Leaves out pydantic.v1 models, Bedrock's dicts, OpenAI's custom (free text) tools, Google's own
-tools, convert_to_json_schema, tool_example_to_messages.
+tools, Anthropic's own tools in `extras`, references into other files, the advice that upstream
+adds to pydantic's error, convert_to_json_schema, tool_example_to_messages.
 """
 
 from __future__ import annotations
@@ -11,22 +12,13 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, Field
-from pydantic.errors import PydanticInvalidForJsonSchema
 from typing_extensions import is_typeddict
 
 from minilc.base import BaseTool, Tool
 from minilc.schema import _build_model, _parse_google_docstring, create_schema_from_function
-
-# Tools that OpenAI runs itself; their dicts are sent as they are. "function" is one of ours.
-_WellKnownOpenAITools = frozenset(
-    "function file_search computer computer_use_preview code_interpreter mcp image_generation "
-    "web_search_preview web_search tool_search apply_patch namespace".split()
-)
 
 # What Anthropic takes beside the name; a tool carries it in `extras`.
 _ANTHROPIC_EXTRA_FIELDS = frozenset(
@@ -36,10 +28,9 @@ _ANTHROPIC_EXTRA_FIELDS = frozenset(
 
 def convert_to_openai_tool(tool: Any, *, strict: bool | None = None) -> dict[str, Any]:
     """`tool` as OpenAI takes it in `tools`; what it may be says `convert_to_openai_function`."""
-    if isinstance(tool, dict):
-        kind = tool.get("type") or ""
-        if kind in _WellKnownOpenAITools or kind.startswith("web_search_preview"):
-            return tool
+    if isinstance(tool, dict) and tool.get("type", "object") != "object":
+        # No JSON schema, so it is a tool that the provider runs itself, or in OpenAI's shape.
+        return tool
     return {"type": "function", "function": convert_to_openai_function(tool, strict=strict)}
 
 
@@ -52,17 +43,11 @@ def convert_to_openai_function(function: Any, *, strict: bool | None = None) -> 
         strict: True makes the model keep to the schema: all is required, nothing may be added.
 
     Raises:
-        ValueError: `function` is none of these, or it has another `strict` of its own.
+        ValueError: `function` is none of these.
     """
     result = _to_openai_function(function)
-    if strict is None:
-        return result
-    if result.get("strict", strict) != strict:
-        raise ValueError(
-            f"Tool/function already has a 'strict' key with value {result['strict']} which is "
-            f"different from the explicit `strict` arg received {strict=}."
-        )
-    result["strict"] = strict
+    if strict is not None:
+        result["strict"] = strict
     if strict:
         result["parameters"] = _recursive_set_additional_properties_false(result["parameters"])
     return result
@@ -70,17 +55,12 @@ def convert_to_openai_function(function: Any, *, strict: bool | None = None) -> 
 
 def convert_to_anthropic_tool(tool: Any, *, strict: bool | None = None) -> dict[str, Any]:
     """`tool` as Anthropic takes it in `tools`: the schema is called `input_schema`."""
-    extras = (tool.extras or {}) if isinstance(tool, BaseTool) else {}
-    if "provider_tool_definition" in extras:
-        return extras["provider_tool_definition"]
     if isinstance(tool, dict) and tool.keys() >= {"name", "description", "input_schema"}:
         return dict(tool)
     function = convert_to_openai_tool(tool, strict=strict)["function"]
     result = {"name": function["name"], "input_schema": function["parameters"]}
-    if "description" in function:
-        result["description"] = function["description"]
-    if strict is not None:
-        result["strict"] = strict
+    result |= {key: function[key] for key in ("description", "strict") if key in function}
+    extras = (tool.extras or {}) if isinstance(tool, BaseTool) else {}
     return result | {k: v for k, v in extras.items() if k in _ANTHROPIC_EXTRA_FIELDS}
 
 
@@ -90,12 +70,9 @@ def convert_to_gemini_tool(tool: Any) -> dict[str, Any]:
     Gemini knows a part of JSON schema: no defaults, no bounds, `nullable` instead of `null`.
     """
     function = convert_to_openai_tool(tool)["function"]
-    result = {"name": function["name"]}
-    if function.get("description"):
-        result["description"] = function["description"]
-    parameters = function.get("parameters", {})
-    if parameters.get("properties"):
-        result["parameters"] = _gemini_schema(parameters)
+    result = {key: function[key] for key in ("name", "description") if function.get(key)}
+    if function["parameters"].get("properties"):
+        result["parameters"] = _gemini_schema(function["parameters"])
     return result
 
 
@@ -109,33 +86,30 @@ def _to_openai_function(function: Any) -> dict[str, Any]:
     if is_typeddict(function):
         return _convert_pydantic_to_openai_function(_typed_dict_to_pydantic(function))
     if callable(function):
-        return _convert_python_function_to_openai_function(function)
-    hint = (
-        "Functions must be passed in as Dict, pydantic.BaseModel, or Callable. If they're a dict "
-        "they must either be in OpenAI function format or valid JSON schema with top-level "
-        "'title' key."
-    )
-    if isinstance(function, dict) and function.keys() & {"type", "properties"}:
-        hint = (
-            "To use a JSON schema as a function, it must have a top-level 'title' key to be used "
-            "as the function name."
+        # A docstring's `Args:` describe the parameters; injected ones are not the model's.
+        model = create_schema_from_function(
+            function.__name__, function, parse_docstring=True, include_injected=False
         )
-    raise ValueError(f"Unsupported function\n\n{function}\n\n{hint}")
+        return _convert_pydantic_to_openai_function(model)
+    raise ValueError(
+        f"Unsupported function\n\n{function}\n\nFunctions must be passed in as Dict, "
+        "pydantic.BaseModel, or Callable. If they're a dict they must either be in OpenAI function "
+        "format or valid JSON schema with top-level 'title' key."
+    )
 
 
 def _format_tool_to_openai_function(tool: BaseTool) -> dict[str, Any]:
-    schema = tool.tool_call_schema
-    if isinstance(schema, dict):
-        function = _convert_json_schema_to_openai_function(schema)
-    elif isinstance(tool, Tool) and tool.args_schema is None:
+    if isinstance(tool, Tool) and tool.args_schema is None:
         # A tool of one string has no name for it; upstream calls it so.
         properties = {"__arg1": {"title": "__arg1", "type": "string"}}
         parameters = {"properties": properties, "required": ["__arg1"], "type": "object"}
-        function = {"description": "", "parameters": parameters}
+        return {"name": tool.name, "description": tool.description, "parameters": parameters}
+    if isinstance(schema := tool.tool_call_schema, dict):
+        function = _convert_json_schema_to_openai_function(schema)
     else:
         function = json.loads(_function_of_tool_schema(schema))
-    description = tool.description or function["description"]
-    return {"name": tool.name, "description": description, "parameters": function["parameters"]}
+    function["description"] = tool.description or function["description"]
+    return function | {"name": tool.name}
 
 
 @functools.lru_cache(maxsize=512)
@@ -146,42 +120,31 @@ def _function_of_tool_schema(schema: type[BaseModel]) -> str:
 
 
 def _convert_dict_to_openai_function(function: dict[str, Any]) -> dict[str, Any]:
-    if "name" in function and "input_schema" in function:
-        # Anthropic's format.
-        result = {"name": function["name"], "parameters": function["input_schema"]}
-        known = ["description"]
-    elif "name" in function:
-        # OpenAI's own.
-        result = {}
-        known = ["name", "description", "parameters", "strict"]
-    else:
+    if "name" not in function:
         # A JSON schema. It is not simplified: references and inner titles stay.
         schema = {k: v for k, v in function.items() if k not in ("title", "description")}
-        result = {"name": function["title"]}
-        result |= {"parameters": schema} if "properties" in schema else {}
-        known = ["description"]
-    return result | {key: function[key] for key in known if key in function}
+        function = {**function, "name": function["title"], "parameters": schema}
+    elif "input_schema" in function:
+        # Anthropic's format; what has a name and no such key is OpenAI's.
+        function = {**function, "parameters": function["input_schema"]}
+    known = ("name", "description", "parameters", "strict")
+    return {key: function[key] for key in known if key in function}
 
 
-def _convert_python_function_to_openai_function(function: Callable[..., Any]) -> dict[str, Any]:
-    model = create_schema_from_function(
-        function.__name__, function, parse_docstring=True, include_injected=False
-    )
-    return _convert_pydantic_to_openai_function(model)
+def _typed_dict_to_pydantic(typed_dict: Any) -> type[BaseModel]:
+    hints = get_type_hints(typed_dict, include_extras=True)
+    description, texts = _parse_google_docstring(inspect.getdoc(typed_dict), list(hints))
+    fields: dict[str, Any] = {}
+    for name, hint in hints.items():
+        # Annotated[type, default, description]; a default of `...` means required.
+        annotated = get_args(hint) if get_origin(hint) is Annotated else (hint, ...)
+        type_, default, text = (*annotated, None)[:3]
+        fields[name] = (type_, Field(default, description=texts.get(name) or text))
+    return _build_model(typed_dict.__name__, fields, description)
 
 
 def _convert_pydantic_to_openai_function(model: type[BaseModel]) -> dict[str, Any]:
-    try:
-        return _convert_json_schema_to_openai_function(model.model_json_schema())
-    except PydanticInvalidForJsonSchema as error:
-        raise PydanticInvalidForJsonSchema(
-            f"Failed to generate JSON schema for '{model.__name__}': {error}\n\n"
-            "Tool argument schemas must be JSON-serializable. If your schema includes custom "
-            "Python classes, consider:\n"
-            "  1. Converting them to Pydantic models with JSON-compatible fields\n"
-            "  2. Using primitive types (str, int, float, bool, list, dict) instead\n"
-            "  3. Passing the data as serialized JSON strings\n\n"
-        ) from error
+    return _convert_json_schema_to_openai_function(model.model_json_schema())
 
 
 def _convert_json_schema_to_openai_function(schema: dict[str, Any]) -> dict[str, Any]:
@@ -204,22 +167,9 @@ def _dereference_refs(node: Any, root: dict[str, Any], open_refs: frozenset[str]
     ref = node.get("$ref")
     if ref is None or ref in open_refs:
         return result
+    target = functools.reduce(dict.__getitem__, ref.split("/")[1:], root)
     # What stands beside the reference, such as a description, is closer to the case.
-    return _dereference_refs(_retrieve_ref(ref, root), root, open_refs | {ref}) | result
-
-
-def _retrieve_ref(path: str, root: dict[str, Any]) -> Any:
-    start, *parts = path.split("/")
-    if start != "#":
-        raise ValueError(
-            "ref paths are expected to be URI fragments, meaning they should start with #."
-        )
-    node: Any = root
-    for part in parts:
-        if part not in node:
-            raise KeyError(f"Reference '{path}' not found.")
-        node = node[part]
-    return node
+    return _dereference_refs(target, root, open_refs | {ref}) | result
 
 
 def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
@@ -234,85 +184,41 @@ def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
     }
 
 
-def _recursive_set_additional_properties_false(schema: Any) -> Any:
+def _recursive_set_additional_properties_false(schema: dict[str, Any]) -> dict[str, Any]:
     """A copy in which every object requires all its properties and takes no others."""
     strict = _recursive_set_additional_properties_false
-    if not isinstance(schema, dict):
-        return schema
     result = dict(schema)
     if result.get("properties"):
         result["required"] = list(result["properties"])
-    if {"required", "additionalProperties"} & result.keys() or result.get("properties") == {}:
+    if {"properties", "additionalProperties"} & result.keys():
         result["additionalProperties"] = False
     for key, value in result.items():
         if key in ("anyOf", "allOf"):
             result[key] = [strict(option) for option in value]
-        elif key in ("properties", "$defs", "definitions"):
+        elif key in ("properties", "$defs"):
             result[key] = {name: strict(inner) for name, inner in value.items()}
         elif key == "items":
             result[key] = strict(value)
     return result
 
 
-def _typed_dict_to_pydantic(typed_dict: Any) -> type[BaseModel]:
-    hints = get_type_hints(typed_dict, include_extras=True)
-    description, texts = _parse_google_docstring(inspect.getdoc(typed_dict), list(hints))
-    fields: dict[str, Any] = {}
-    for name, hint in hints.items():
-        # Annotated[type, default, description]; a default of `...` means required.
-        type_, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        default, text = (extras + [..., None][len(extras) :])[:2]
-        if text and not isinstance(text, str):
-            raise ValueError(
-                f"Invalid annotation for field {name}. Third argument to Annotated must be a "
-                f"string description, received value of type {type(text)}."
-            )
-        field = Field(default, description=texts.get(name) or text)
-        if default is None:
-            # Optional, but a null is not shown.
-            field = Field(default_factory=NoneType, description=field.description)
-        fields[name] = (_convert_any_typed_dicts_to_pydantic(type_), field)
-    return _build_model(typed_dict.__name__, fields, description)
-
-
-def _convert_any_typed_dicts_to_pydantic(type_: Any) -> Any:
-    """`type_` with every TypedDict in it as a model, and `X | None` as X."""
-    if is_typeddict(type_):
-        return _typed_dict_to_pydantic(type_)
-    args = tuple(_convert_any_typed_dicts_to_pydantic(arg) for arg in get_args(type_))
-    if get_origin(type_) in (Union, UnionType):
-        return Union[tuple(arg for arg in args if arg is not NoneType)]  # noqa: UP007  no syntax for it
-    return get_origin(type_)[args] if args else type_
-
-
 def _gemini_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {k: schema[k] for k in ("description", "enum") if k in schema}
     options = schema.get("anyOf", [])
-    typed = [option for option in options if option.get("type") != "null"]
-    # `X | None` is X and nullable; of several types beside None only one can be told, the last.
-    nullable = len(typed) < len(options)
-    core = typed[-1] if nullable and typed else schema
-    result: dict[str, Any] = {"nullable": True} if nullable else {}
-    if text := core.get("description") or schema.get("description"):
-        result["description"] = text
-    if options and not nullable:
+    typed = [option for option in options if option != {"type": "null"}]
+    if len(typed) < len(options):
+        # `X | None` is X and nullable; of several types beside None only the last can be told.
+        return result | _gemini_schema(typed[-1]) | {"nullable": True}
+    if options:
         # The title is what tells one option from another.
-        result["any_of"] = [
-            _gemini_schema(o) | ({"title": o["title"]} if "title" in o else {}) for o in options
-        ]
-        return result
-    kind, inner = core.get("type"), core.get("properties")
-    unknown = kind == "object" and not (inner or core.get("additionalProperties"))
-    if not isinstance(kind, str) or kind == "null" or unknown:
-        # What cannot be told is text.
-        kind = "string"
-    result["type"] = kind.upper()
-    if choices := core.get("enum"):
-        if not all(isinstance(choice, str) for choice in choices):
-            raise ValueError(f"Gemini takes only texts as choices (got {choices}).")
-        result["enum"] = choices
-    if "items" in core:
-        result["items"] = _gemini_schema(core["items"])
-    if inner:
-        result["properties"] = {name: _gemini_schema(value) for name, value in inner.items()}
-        result["required"] = core.get("required", [])
+        told = [_gemini_schema(o) | {k: o[k] for k in o if k == "title"} for o in options]
+        return result | {"any_of": told}
+    kind = schema.get("type")
+    # What Gemini has no word for is text.
+    result["type"] = kind.upper() if isinstance(kind, str) else "STRING"
+    if "items" in schema:
+        result["items"] = _gemini_schema(schema["items"])
+    if properties := schema.get("properties"):
+        result["properties"] = {name: _gemini_schema(value) for name, value in properties.items()}
+        result["required"] = schema.get("required", [])
     return result

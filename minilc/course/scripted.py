@@ -33,13 +33,10 @@ class ScriptedChatModel(BaseChatModel):
         self,
         tools: Sequence[Any],
         *,
-        tool_choice: Any = None,
         strict: bool | None = None,
         **kwargs: Any,
     ) -> Runnable[Any, AIMessage]:
         """Bind `tools` in OpenAI's format; `tool_choice` is kept as it was given."""
-        if tool_choice is not None:
-            kwargs["tool_choice"] = tool_choice
         formatted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
         return self.bind(tools=formatted, **kwargs)
 
@@ -50,7 +47,7 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: Any = None,
         **kwargs: Any,
     ) -> ChatResult:
-        answer = self._script.play(messages, stop, kwargs)
+        answer = self._script.play(messages, **kwargs)
         return ChatResult(generations=[ChatGeneration(message=_in_this_world(answer))])
 
     async def _agenerate(

@@ -1,7 +1,9 @@
 """Layer 7, chat_models: what is bound to a model, what it is sent, and what is read back."""
 
+import threading
 from typing import Any
 
+import httpx
 from pydantic import BaseModel
 
 from minilc.course.cases import case
@@ -105,6 +107,33 @@ def abstract(lc: World) -> Any:
             return "nothing"
 
     return Nothing()
+
+
+@case(LAYER, "a model gets no run manager", differs="run-manager")
+def run_manager(lc: World) -> Any:
+    class Watched(lc.BaseChatModel):
+        @property
+        def _llm_type(self) -> str:
+            return "watched"
+
+        def _generate(
+            self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+        ) -> Any:
+            message = lc.AIMessage(f"run manager: {run_manager is not None}")
+            return lc.ChatResult(generations=[lc.ChatGeneration(message=message)])
+
+    return Watched().invoke("hi").content
+
+
+@case(LAYER, "a model need not say of which type it is", differs="run-manager")
+def untyped(lc: World) -> Any:
+    class Untyped(lc.BaseChatModel):
+        def _generate(
+            self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+        ) -> Any:
+            return lc.ChatResult(generations=[lc.ChatGeneration(message=lc.AIMessage("hi"))])
+
+    return Untyped().invoke("hi").content
 
 
 @case(LAYER, "a generation must hold a message")
@@ -244,7 +273,7 @@ def script_of_wrong_kind(lc: World) -> Any:
 
 @case(LAYER, "an answer that is no message is refused")
 def script_of_numbers(lc: World) -> Any:
-    return lc.ScriptedChatModel([5])
+    return lc.ScriptedChatModel([5]).invoke("hi")
 
 
 @case(LAYER, "a function of the history may return nonsense, which is refused then")
@@ -302,8 +331,10 @@ def over_the_wire(lc: World, asked: Any, reply: Any = None, **bound: Any) -> Any
 
 def read(answer: Any) -> dict[str, Any]:
     """What an answer says, without the provider's remarks about it."""
-    names = "content tool_calls invalid_tool_calls usage_metadata additional_kwargs".split()
-    return {name: getattr(answer, name) for name in names}
+    names = "content tool_calls invalid_tool_calls additional_kwargs".split()
+    # Upstream adds the details of the usage, empty where there are none: openai-usage-details.
+    usage = {k: v for k, v in answer.usage_metadata.items() if k.endswith("_tokens")}
+    return {name: getattr(answer, name) for name in names} | {"usage": usage}
 
 
 @case(LAYER, "the body of a question")
@@ -370,7 +401,7 @@ def wire_tool_choice(lc: World) -> Any:
     return bodies
 
 
-@case(LAYER, "a tool_choice of another kind is refused")
+@case(LAYER, "a tool_choice of another kind is refused", differs="openai-errors")
 def wire_wrong_tool_choice(lc: World) -> Any:
     return over_the_wire(lc, "hi", tools=[weather_tool(lc)], tool_choice=3.5)
 
@@ -386,6 +417,57 @@ def wire_options(lc: World) -> Any:
 def wire_refusal(lc: World) -> Any:
     _, answer = over_the_wire(lc, "hi", completion(None, refusal="I will not."))
     return answer
+
+
+@case(LAYER, "what the provider says of its answer", differs="openai-absent-keys")
+def wire_metadata(lc: World) -> Any:
+    return openai_model(lc, Wire(completion("好")).transport).invoke("hi").response_metadata
+
+
+@case(LAYER, "the details of the usage", differs="openai-usage-details")
+def wire_usage(lc: World) -> Any:
+    reply = completion("好")
+    reply["usage"]["prompt_tokens_details"] = {"cached_tokens": 8}
+    return openai_model(lc, Wire(reply).transport).invoke("hi").usage_metadata
+
+
+@case(LAYER, "blocks of another provider's answer", differs="openai-content-blocks")
+def wire_other_blocks(lc: World) -> Any:
+    blocks = [
+        {"type": "text", "text": "晴", "citations": []},
+        {"type": "thinking", "thinking": "…"},
+    ]
+    sent_bodies, _ = over_the_wire(lc, [lc.AIMessage(blocks)])
+    return sent_bodies[0]["messages"]
+
+
+@case(LAYER, "who speaks as developer", differs="openai-content-blocks")
+def wire_developer(lc: World) -> Any:
+    sent_bodies, _ = over_the_wire(lc, [{"role": "developer", "content": "短"}])
+    return sent_bodies[0]["messages"]
+
+
+@case(LAYER, "an error of the endpoint", differs="openai-errors")
+def wire_error(lc: World) -> Any:
+    reply = httpx.Response(400, json={"error": {"message": "messages must not be empty"}})
+    return over_the_wire(lc, [], reply)
+
+
+@case(LAYER, "an endpoint that is none of OpenAI's kind", differs="openai-errors")
+def wire_page(lc: World) -> Any:
+    return over_the_wire(lc, "hi", httpx.Response(200, text="<html>"))
+
+
+@case(LAYER, "a question that is awaited stays in its thread", differs="openai-async")
+async def wire_thread(lc: World) -> Any:
+    here, asked_in = threading.get_ident(), []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked_in.append(threading.get_ident())
+        return httpx.Response(200, json=completion("好"))
+
+    await openai_model(lc, httpx.MockTransport(answer)).ainvoke("hi")
+    return asked_in == [here]
 
 
 @case(LAYER, "the same when awaited")

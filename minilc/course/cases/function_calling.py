@@ -36,7 +36,6 @@ class Span(TypedDict):
 
     start: Annotated[str, ..., "First day"]
     days: Annotated[int, 3, "How many days"]
-    mood: Annotated[Optional[str], None]  # noqa: UP045
 
 
 class Plain(TypedDict):
@@ -258,7 +257,38 @@ def from_plain_typed_dict(lc: World) -> Any:
     return lc.convert_to_openai_function(Plain)
 
 
-@case(LAYER, "a TypedDict field's second annotation must be its description")
+@case(LAYER, "a TypedDict in a TypedDict")
+def from_nested_typed_dict(lc: World) -> Any:
+    class Place(TypedDict):
+        """A place."""
+
+        city: str
+
+    class Trip(TypedDict):
+        """A trip."""
+
+        stops: Annotated[list[Place], ..., "In their order"]
+
+    return lc.convert_to_openai_function(Trip)
+
+
+@case(
+    LAYER, "a TypedDict's Optional, Literal and tuple, in JSON schema", differs="typed-dict-schema"
+)
+def from_other_typed_dict(lc: World) -> Any:
+    class Other(TypedDict):
+        mood: Annotated[Optional[str], None]  # noqa: UP045
+        kind: Literal["a"]
+        pair: tuple[int, str]
+
+    return lc.convert_to_openai_function(Other)["parameters"]["properties"]
+
+
+@case(
+    LAYER,
+    "a TypedDict field's second annotation must be its description",
+    differs="typed-dict-schema",
+)
 def from_wrong_typed_dict(lc: World) -> Any:
     class Wrong(TypedDict):
         city: Annotated[str, ..., 5]
@@ -271,7 +301,7 @@ def from_json_schema(lc: World) -> Any:
     return lc.convert_to_openai_tool(WEATHER)
 
 
-@case(LAYER, "a JSON schema without a title is refused")
+@case(LAYER, "a JSON schema without a title is refused", differs="tool-dicts")
 def from_untitled_schema(lc: World) -> Any:
     return lc.convert_to_openai_tool({"type": "object", "properties": {}})
 
@@ -302,19 +332,24 @@ def from_provider_tool(lc: World) -> Any:
     return [lc.convert_to_openai_tool(tool) for tool in tools]
 
 
+@case(LAYER, "a provider's own tool of an unknown type", differs="tool-dicts")
+def from_unknown_provider_tool(lc: World) -> Any:
+    return lc.convert_to_openai_tool({"type": "tea_maker", "sugar": True})
+
+
 @case(LAYER, "a tool in Anthropic's shape is turned around")
 def from_anthropic_shape(lc: World) -> Any:
     given = {"name": "f", "description": "F.", "input_schema": {"type": "object"}}
     return lc.convert_to_openai_tool(given)
 
 
-@case(LAYER, "a strict that contradicts the given one is refused")
+@case(LAYER, "a strict that contradicts the given one is refused", differs="tool-dicts")
 def strict_contradicted(lc: World) -> Any:
     given = {"name": "f", "parameters": {"type": "object", "properties": {}}, "strict": False}
     return lc.convert_to_openai_function(given, strict=True)
 
 
-@case(LAYER, "an argument without a JSON schema cannot be sent")
+@case(LAYER, "an argument without a JSON schema cannot be sent", differs="schema-error-advice")
 def no_json_schema(lc: World) -> Any:
     class Device:
         pass
@@ -397,3 +432,49 @@ def gemini_injected(lc: World) -> Any:
         return ""
 
     return lc.convert_to_gemini_tool(f)
+
+
+@case(LAYER, "Gemini's shape keeps what is inside of an object", differs="gemini-inside")
+def gemini_inside(lc: World) -> Any:
+    class Town(BaseModel):
+        """A town."""
+
+        first: Line
+        code: int | None
+
+    @lc.tool
+    def visit(town: Town) -> str:
+        """Visit."""
+        return ""
+
+    return lc.convert_to_gemini_tool(visit)["parameters"]
+
+
+@case(LAYER, "Gemini's shape of a parameter called title", differs="gemini-title")
+def gemini_title(lc: World) -> Any:
+    @lc.tool
+    def find(title: str) -> str:
+        """Find a book."""
+        return ""
+
+    return lc.convert_to_gemini_tool(find)["parameters"]
+
+
+@case(LAYER, "Gemini's shape of a list of several types", differs="gemini-items")
+def gemini_items(lc: World) -> Any:
+    @lc.tool
+    def mix(parts: list[int | str]) -> str:
+        """Mix."""
+        return ""
+
+    return lc.convert_to_gemini_tool(mix)["parameters"]
+
+
+@case(LAYER, "Gemini's shape of choices that are no texts", differs="gemini-choices")
+def gemini_choices(lc: World) -> Any:
+    @lc.tool
+    def level(number: Literal[1, 2]) -> str:
+        """Set the level."""
+        return ""
+
+    return lc.convert_to_gemini_tool(level)["parameters"]
