@@ -128,14 +128,14 @@ def test_a_check_says_what_is_wrong_in_the_layers_terms() -> None:
         "  compared:  the answer's tool_call_id",
         "  yours:     ''",
         "  LangChain: 'call_1'",
-        "  1 of 9 comparisons equal before that",
+        "  1 of 10 comparisons equal before that",
     ]
 
 
 def test_a_stub_is_told_that_it_is_not_written_yet() -> None:
     assert str(ex.check("base-1", stub(ex.exercise("base-1")))).splitlines() == [
         "base-1: Not written yet: `format_output` raises NotImplementedError.",
-        "  0 of 9 comparisons equal before that",
+        "  0 of 10 comparisons equal before that",
     ]
 
 
@@ -163,14 +163,14 @@ def test_hints_come_one_by_one_and_the_solution_after_the_last() -> None:
 
 def test_who_solved_it_may_see_the_solution() -> None:
     assert str(ex.check("base-1", ex.solved("base-1"))) == (
-        "base-1 solved: Like LangChain in every comparison.\n  9 of 9 comparisons equal"
+        "base-1 solved: Like LangChain in every comparison.\n  10 of 10 comparisons equal"
     )
     assert "def base_1" in str(ex.solution("base-1"))
 
 
 def test_an_exercise_is_shown_with_its_minutes_and_difficulty() -> None:
     text = str(ex.show("base-1"))
-    assert text.startswith("**Exercise base-1: A value becomes an answer** (10 minutes, easy)\n\n")
+    assert text.startswith("**Exercise base-1: A value becomes an answer** (10 minutes, medium)\n\n")
     assert text.endswith('3 hints: `ex.hint("base-1")`')
     assert ex.show("base-1")._repr_markdown_() == text
 

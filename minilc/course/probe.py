@@ -8,6 +8,7 @@ result
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -15,10 +16,15 @@ from typing import Any
 
 from minilc.course.draw import look
 from minilc.course.plain import first_difference, pretty
-from minilc.course.twin import PRE, SIGNS, Outcome, observe
+from minilc.course.twin import SIGNS, Outcome, observe
 from minilc.course.worlds import LANGCHAIN
 
-LENGTH = 88  # of an outcome's text
+LENGTH = 110  # of an outcome's text
+OF_ERROR = 60  # of an error's message
+
+LEFT = "text-align:left"
+# The first wrong argument of a ValidationError, and what is wrong with it.
+PYDANTIC = re.compile(r"\d+ validation errors? for .*\n(.*)\n *([^\[\n]*[^\[\n ])")
 
 
 @dataclass(frozen=True)
@@ -63,22 +69,25 @@ class Probed:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><td><strong>{_sign(row)}</strong></td><td style="text-align:left">'
-            f"{escape(row.input)}</td>{_cell(row.ours)}"
-            f"{_cell('' if row.equal else row.theirs)}</tr>"
-            for row in self.rows
-        )
-        heads = "".join(
-            f'<th scope="col" style="text-align:left">{head}</th>'
-            for head in ("", "input", "what comes out", "LangChain, if it differs")
-        )
+        # The last column is there only if something differs.
+        heads = ["", "input", "what comes out", *([] if self._all else ["LangChain, if other"])]
+        head = "".join(f'<th scope="col" style="{LEFT}">{one}</th>' for one in heads)
+        rows = "".join(self._row(row) for row in self.rows)
         return (
             '<table style="border:1px solid currentColor">'
-            '<caption style="text-align:left;color:inherit">'
-            f"<strong>{self._head}</strong></caption>"
-            f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+            f'<caption style="{LEFT};color:inherit"><strong>{self._head}</strong></caption>'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         )
+
+    @property
+    def _all(self) -> bool:
+        return self.score == len(self.rows)
+
+    def _row(self, row: Row) -> str:
+        values = [row.ours, *([] if self._all else ["" if row.equal else row.theirs])]
+        cells = "".join(f'<td style="{LEFT}">{escape(value)}</td>' for value in values)
+        name = f'<td style="{LEFT};white-space:nowrap">{escape(row.input)}</td>'
+        return f"<tr><td><strong>{_sign(row)}</strong></td>{name}{cells}</tr>"
 
 
 class Probe:
@@ -108,13 +117,11 @@ def _sign(row: Row) -> str:
     return SIGNS["EQUAL" if row.equal else "DIFFERENT"]
 
 
-def _cell(text: str) -> str:
-    return f'<td style="text-align:left"><pre style="{PRE}">{escape(text)}</pre></td>'
-
-
 def _line(outcome: Outcome) -> str:
     """An outcome on one line; of an error the beginning of its message."""
     if not outcome.raised:
         return look.one_line(pretty(outcome.result, width=10_000), LENGTH)
-    message = look.one_line(outcome.result.fields.get("", ""), LENGTH // 2)
-    return f"{outcome.result.kind}: {message}"
+    message = str(outcome.result.fields.get("", ""))
+    if found := PYDANTIC.match(message):
+        message = f"{found[1]}: {found[2]}"
+    return f"{outcome.result.kind}: {look.one_line(message, OF_ERROR)}"

@@ -6,12 +6,12 @@
 # |  |  |
 # |---|---|
 # | **Time** | 30 minutes, and 30 for the exercises |
-# | **Difficulty** | easy to medium |
+# | **Difficulty** | medium |
 # | **Before** | [01_messages](01_messages.ipynb): what a `ToolMessage` is; [02_schema](02_schema.ipynb): how a signature becomes a schema |
 # | **Articles** | A, layer 12; B, section 3.4 |
 # | **We build** | layer 3, `minilc/base.py` |
 #
-# This is where the real thing stands in *your* installation: file and lines.
+# This is where the real thing stands in *your* installation: file and lines. `where("_format_output").show()` shows its text.
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
@@ -56,7 +56,7 @@ assert answer.tool_call_id == "call_1"
 weather.invoke(args)
 
 # %% [markdown] lang="en"
-# No. **A call gets a message; plain arguments get the value.** Hold on to this sentence, half of the notebook is in it.
+# No. **A call gets a message; plain arguments get the value.** Half of the notebook is in this sentence.
 #
 # Another surprise: the tool is not a function any more. The function is inside, as `func`.
 
@@ -91,7 +91,7 @@ with expect_error(TypeError, "weather() got an unexpected keyword argument 'name
 # %% [markdown] lang="en"
 # ### The probe
 #
-# We will grow this in four steps. After each step we ask the same eight things of our version and of LangChain's tool. The function knows one city that does not exist, so that something can go wrong.
+# We will grow this in four steps. After each step we ask the same eight things of our version and of LangChain's tool. Our function refuses one city, so that something can go wrong.
 
 # %%
 from langchain_core.tools import StructuredTool, ToolException
@@ -190,7 +190,7 @@ def checked(given):
 
 
 # %% [markdown] lang="en"
-# In minilc, as upstream, this is `_to_args_and_kwargs` with `_parse_input` below it. The cell is folded because it is long; open it if you like. It does one odd thing: a text is checked, then passed on *as it was*, not converted.
+# In minilc, as upstream, this is `_to_args_and_kwargs` with `_parse_input` below it. It is the longest function of the layer; JupyterLab folds it. One odd thing is worth finding in it: what becomes of a text after it was checked?
 
 # %% source="minilc.base:BaseTool._to_args_and_kwargs, BaseTool._parse_input"
 from minilc.base import BaseTool
@@ -226,7 +226,7 @@ assert result.score == 6
 result
 
 # %% [markdown] lang="en"
-# To six. The call does run now, but LangChain answers it with a message, and we do not.
+# No, to six. The call does run now, but LangChain answers it with a message, and we do not.
 #
 # *A call without type* fails in both. It has a name, args and an id, and is no call: it is read as arguments, and `city` is missing.
 
@@ -284,9 +284,9 @@ def content(value):
     return give.invoke({"name": "give", "args": {}, "id": "c1", "type": "tool_call"}).content
 
 
-blocks = [{"type": "text", "text": "晴"}]
-for value in ["晴", None, 25, [1, 2], [], ["a", "b"], blocks, {1}, datetime.date(2025, 5, 1)]:
-    print(f"{value!r:<35}", repr(content(value)))
+blocks = [{"type": "text", "text": "sunny"}]
+for value in ["sunny", None, 25, [1, 2], [], ["a", "b"], blocks, {1}, datetime.date(2025, 5, 1)]:
+    print(f"{value!r:<38}", repr(content(value)))
 
 # %% [markdown] lang="en"
 # Three rules. Text stays text. A list of texts or of content blocks stays a list. All else becomes JSON, or Python's `str` where JSON fails.
@@ -294,8 +294,8 @@ for value in ["晴", None, 25, [1, 2], [], ["a", "b"], blocks, {1}, datetime.dat
 # Now two sentences from the articles. B: the content is `str(response)`. A: better return `json.dumps(...)` than a raw dict. Are they right?
 
 # %%
-assert content({"city": "北京"}) != str({"city": "北京"})
-assert content({"city": "北京"}) == '{"city": "北京"}'
+print(content({"city": "北京"}), "is not", {"city": "北京"})
+assert content({"city": "北京"}) == '{"city": "北京"}' != str({"city": "北京"})
 assert content({"value": 1}) == content(json.dumps({"value": 1}))
 
 # %% [markdown] lang="en"
@@ -340,7 +340,7 @@ assert result.score == len(INPUTS)
 result
 
 # %% [markdown] lang="en"
-# Eight of eight.
+# Eight of eight. See the status in the last row: that is how others learn that the call failed.
 #
 # In LangChain handling is off unless we ask for it. `handle_tool_error` may be `True`, a text, or a function of the error. `handle_validation_error` is the same for wrong arguments.
 
@@ -442,7 +442,7 @@ assert direct.invoke(call) == real.invoke(call)
 # %% [markdown] lang="en"
 # ## 8. The judge
 #
-# One call was equal in both worlds. Here are all comparisons that minilc has for this layer: odd inputs, odd values, errors, subclasses.
+# One call was equal in both worlds. Here are all comparisons that minilc has for this layer. Some of them are errors, and those must be equal to the last letter.
 
 # %% tags=["version"]
 from minilc.course import cases, check
@@ -478,7 +478,7 @@ left_out("base")
 # %% [markdown] lang="en"
 # ## 11. Exercises
 #
-# In the first two your function takes its place inside minilc, and real LangChain judges it. Stuck? `ex.hint("base-1")` helps, one step at a time.
+# In the first two, your function takes its place inside minilc, and real LangChain judges it. Stuck? `ex.hint("base-1")` helps, one step at a time.
 
 # %%
 ex.show("base-1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,16 @@ def _twice(lc: World) -> Any:
     return _answer(lc, own)
 
 
+def _content(value: Any) -> Any:
+    blocks = isinstance(value, list) and all(isinstance(one, str | dict) for one in value)
+    if blocks or isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except TypeError:
+        return str(value)
+
+
 def _forgets_the_id(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
     if tool_call_id is None or isinstance(content, ToolMessage):
         return content
@@ -84,43 +95,74 @@ def _dumps_text(content: Any, artifact: Any, tool_call_id: Any, name: str, statu
     )
 
 
-def _always_wraps(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+def _blocks_too(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+    if tool_call_id is None or isinstance(content, ToolMessage):
+        return content
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     return ToolMessage(
-        content=text, artifact=artifact, tool_call_id=tool_call_id or "", name=name, status=status
+        content=text, artifact=artifact, tool_call_id=tool_call_id, name=name, status=status
     )
+
+
+def _json_alone(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+    if tool_call_id is None or isinstance(content, ToolMessage):
+        return content
+    if not (isinstance(content, str) or content == [{"type": "text", "text": "晴"}]):
+        content = json.dumps(content, ensure_ascii=False)
+    return ToolMessage(
+        content=content, artifact=artifact, tool_call_id=tool_call_id, name=name, status=status
+    )
+
+
+def _wraps_twice(content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any) -> Any:
+    return ToolMessage(
+        content=_content(content),
+        artifact=artifact,
+        tool_call_id=tool_call_id,
+        name=name,
+        status=status,
+    )
+
+
+def _loses_the_status(
+    content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any
+) -> Any:
+    if isinstance(content, ToolMessage):
+        return content
+    content = _content(content)
+    return ToolMessage(content=content, artifact=artifact, tool_call_id=tool_call_id, name=name)
 
 
 FORMAT = Exercise(
     id="base-1",
     title="A value becomes an answer",
     minutes=10,
-    difficulty="easy",
+    difficulty="medium",
     target="minilc.base:_format_output",
     task="""
-        A tool's function has returned `content`. Write what the caller gets. A model that made a
-        call (there is a `tool_call_id`) gets a `ToolMessage` that answers it, with text in it that
-        a model can read; who called with plain arguments gets the plain value.
+        A model has made a call, and the tool's function has returned `content`. Write the
+        `ToolMessage` that answers the call. Think of all that a tool may return: text, a list of
+        content blocks, a dict, a date, or a `ToolMessage` of its own.
         """,
     stub='''
 import json
-from collections.abc import Callable
 from typing import Any
 
 from minilc import ToolMessage
 
 
 def format_output(
-    content: Any, artifact: Any, tool_call_id: str | None, name: str, status: str
-) -> Any:
-    """Answer a call with a ToolMessage; hand back anything else as it is."""
+    content: Any, artifact: Any, tool_call_id: str, name: str, status: str
+) -> ToolMessage:
+    """The answer to a call."""
     raise NotImplementedError
 ''',
     hints=(
-        "Without a `tool_call_id` there is nobody to answer: what do you return then?",
+        "Of the five parameters, which ones go straight into the `ToolMessage`?",
         "A text is content already. For everything else: which format do models read, and what "
         "does `ensure_ascii` do to 北京?",
-        "A tool may return a `ToolMessage` of its own. Do not wrap it a second time.",
+        "A tool may return a `ToolMessage` of its own. Do not wrap it a second time. And a list of "
+        "dicts with a `type` is content already.",
     ),
     checks=(
         Check(
@@ -144,14 +186,19 @@ def format_output(
             "a text is not passed on as it is; the model would read it with quotes around it",
         ),
         Check(
-            "a dict, None and a number",
-            lambda lc: [_answer(lc, one).content for one in ({"city": "北京"}, None, 25)],
+            "a dict, None, a number and a list of numbers",
+            lambda lc: [_answer(lc, one).content for one in ({"city": "北京"}, None, 25, [25])],
             "what is no text must become JSON that a model can read (北京, not \\u5317\\u4eac)",
         ),
         Check(
-            "plain arguments",
-            lambda lc: _giver(lc, {"degrees": 25}).invoke({"city": "北京"}),
-            "there was no call to answer: plain arguments get the plain value back",
+            "a list of content blocks",
+            lambda lc: _answer(lc, [{"type": "text", "text": "晴"}]).content,
+            "a list of content blocks is content already; as JSON the model reads brackets",
+        ),
+        Check(
+            "a date",
+            lambda lc: _answer(lc, datetime.date(2025, 5, 1)).content,
+            "what JSON cannot write must not stop the tool: `str` is what is left for it",
         ),
         Check(
             "a tool that returns a ToolMessage",
@@ -173,7 +220,10 @@ def format_output(
         Wrong(_forgets_the_id, "does not carry the call's id"),
         Wrong(_takes_str, "must become JSON"),
         Wrong(_dumps_text, "with quotes around it"),
-        Wrong(_always_wraps, "no call to answer"),
+        Wrong(_blocks_too, "content already"),
+        Wrong(_json_alone, "`str` is what is left"),
+        Wrong(_wraps_twice, "must not be wrapped again"),
+        Wrong(_loses_the_status, "the status is lost"),
     ),
 )
 
@@ -413,22 +463,23 @@ LESSON = Lesson(
         ),
         Quiz(
             id="base-2",
-            question="`weather.invoke({'name': 'weather', 'args': {'city': '北京'}, 'id': 'c1'})` "
-            "on a tool with one argument `city`: what happens?",
+            question="A tool has the argument `n: int` and returns `n * 2`. What is "
+            "`twice.invoke('4')`?",
             options=(
                 Option(
-                    "a validation error: `city` is missing",
-                    "Without `type` the dict is plain arguments, and there is no `city` in them.",
+                    "`'44'`",
+                    "A bare text is checked like an argument, then handed on as it was. The "
+                    "function gets `'4'`.",
                     right=True,
                 ),
                 Option(
-                    "a ToolMessage with the id c1, since the three keys of a call are there",
-                    'The keys do not make it a call; `"type": "tool_call"` does.',
+                    "`8`, since the schema makes a number of the text",
+                    "For `{'n': '4'}` it would. A bare text is only checked; what the check made "
+                    "of it is thrown away.",
                 ),
                 Option(
-                    "a plain value without a ToolMessage around it",
-                    "That is what plain arguments get, if they fit. These do not: `city` is not "
-                    "among them.",
+                    "a validation error, since a text is no number",
+                    "`'4'` passes the check: pydantic can read a number in it.",
                 ),
             ),
         ),

@@ -7,15 +7,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from minilc.messages import ToolMessage, ToolOutputMixin
+from minilc.messages import ToolMessage
 
 
-def base_1(content: Any, artifact: Any, tool_call_id: str | None, name: str, status: Any) -> Any:
-    """Answer a call with a ToolMessage; hand back anything else as it is."""
-    if tool_call_id is None or isinstance(content, ToolOutputMixin):
+def base_1(content: Any, artifact: Any, tool_call_id: str, name: str, status: Any) -> ToolMessage:
+    """The answer to a call."""
+
+    def is_block(item: Any) -> bool:
+        return isinstance(item, str) or (isinstance(item, dict) and "type" in item)
+
+    if isinstance(content, ToolMessage):
         return content
-    if not isinstance(content, str):
-        content = json.dumps(content, ensure_ascii=False)
+    blocks = isinstance(content, list) and all(map(is_block, content))
+    if not (blocks or isinstance(content, str)):
+        try:
+            content = json.dumps(content, ensure_ascii=False)
+        except TypeError:
+            content = str(content)
     return ToolMessage(
         content=content, artifact=artifact, tool_call_id=tool_call_id, name=name, status=status
     )
