@@ -143,16 +143,14 @@ assert ran == []
 #
 # ## 5. Route: a graph decides
 #
-# `create_agent` makes a graph. Its nodes are the model and the tools. Solid edges are always taken, dotted ones only under a condition. The numbers are the steps of our run.
-#
-# First a detour. We run our agent a second time. What will the model say?
+# `create_agent` makes a graph. Its nodes are the model and the tools. We would like to see which way our run took through it, so we run the agent once more. What will the model say this time?
 
 # %%
 with expect_error(ScriptExhausted, "The script ... request 3..."):
     agent.invoke({"messages": [HumanMessage("北京今天天气怎么样？")]})
 
 # %% [markdown] lang="en"
-# A scripted model never makes something up. We give the agent a fresh script and record that run.
+# Nothing: a script does not make something up. We write down how the agent is made, so that each run gets a fresh script. `lc` is where the names come from. Here it will be LangChain.
 
 
 # %%
@@ -161,6 +159,8 @@ def weather_agent(lc):
     answers = [lc.AIMessage("", tool_calls=[call]), lc.AIMessage("北京今天晴，28 度。")]
     return lc.create_agent(lc.ScriptedChatModel(answers), [lc.tool(get_weather.func)])
 
+# %% [markdown] lang="en"
+# Now we can record a run and draw it. Solid edges are always taken, dashed ones only under a condition. The numbers are the steps.
 
 # %%
 from minilc.course.worlds import LANGCHAIN, MINILC
