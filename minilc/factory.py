@@ -273,8 +273,6 @@ def _add_edges(
     jumps = {"end": exit_node, "tools": "tools", "model": loop_entry}
     ends = {"model_destination": loop_entry, "end_destination": exit_node}
     graph.add_edge(START, way_in[0])
-    for name, following in [*pairwise(way_in), *pairwise(way_out)]:
-        _add_middleware_edge(graph, name, nodes.get(name), following, jumps)
     if tool_node:
         _add_tool_edges(graph, tool_node, model_node, loop_exit, ends)
     elif model_node.output_tools:
@@ -282,6 +280,8 @@ def _add_edges(
         graph.add_conditional_edges(loop_exit, out, [loop_entry, exit_node])
     else:
         _add_middleware_edge(graph, loop_exit, nodes.get(loop_exit), exit_node, jumps)
+    for name, following in [*pairwise(way_in), *pairwise(way_out)]:
+        _add_middleware_edge(graph, name, nodes.get(name), following, jumps)
 
 
 def _add_tool_edges(

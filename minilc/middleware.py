@@ -46,8 +46,6 @@ JumpTo = Literal["tools", "model", "end"]
 Update = dict[str, Any] | Command[Any] | None
 # What a hook of the `wrap_` kind is given besides the request: it runs everything further in.
 Handler = Callable[[Any], Any]
-
-
 STRUCTURED_OUTPUT_ERROR_TEMPLATE = "Error: {error}\n Please fix your mistakes."
 
 
@@ -88,7 +86,7 @@ class OutputAgentState(TypedDict, Generic[ResponseT]):
 
 
 def _resolve_schemas(middleware: Sequence[AgentMiddleware], state_schema: Any) -> list[Any]:
-    """Three schemas of all fields, later ones' first: the state, its input, and its output."""
+    """The schemas of the state, its input and its output; a field's last hint counts."""
     hints: dict[str, Any] = {}
     for schema in (*(m.state_schema for m in middleware), state_schema or AgentState):
         hints |= typing.get_type_hints(schema, include_extras=True)
@@ -396,6 +394,9 @@ class _HookNode:
         return await self.async_.ainvoke(state, config)
 
 
+# --- decorators -----------------------------------------------------------------------------------
+
+
 def hook_config(*, can_jump_to: list[JumpTo] | None = None) -> Callable[[Any], Any]:
     """Declare where the `jump_to` of a `before_` or `after_` hook may lead."""
 
@@ -453,6 +454,9 @@ after_model = _hook_decorator("after_model")
 after_agent = _hook_decorator("after_agent")
 wrap_model_call = _hook_decorator("wrap_model_call")
 wrap_tool_call = _hook_decorator("wrap_tool_call")
+
+
+# --- composition ----------------------------------------------------------------------------------
 
 
 def _chain_tool_call_wrappers(wrappers: Sequence[Any]) -> Any:
