@@ -159,6 +159,7 @@ def weather_agent(lc):
     answers = [lc.AIMessage("", tool_calls=[call]), lc.AIMessage("北京今天晴，28 度。")]
     return lc.create_agent(lc.ScriptedChatModel(answers), [lc.tool(get_weather.func)])
 
+
 # %% [markdown] lang="en"
 # Now we can record a run and draw it. Solid edges are always taken, dashed ones only under a condition. The numbers are the steps.
 
