@@ -263,10 +263,11 @@ class BranchSpec(NamedTuple):
         results = result if isinstance(result, list | tuple) else [result]
         if self.ends:
             results = [r if isinstance(r, Send) else self.ends[r] for r in results]
-        if any(r is None or r == START for r in results):
-            raise ValueError("Branch did not return a valid destination")
-        if any(isinstance(r, Send) and r.node == END for r in results):
-            raise InvalidUpdateError("Cannot send a packet to the END node")
+        for result in results:
+            if result is None or result == START:
+                raise ValueError("Branch did not return a valid destination")
+            if isinstance(result, Send) and result.node == END:
+                raise InvalidUpdateError("Cannot send a packet to the END node")
         return list(results)
 
 

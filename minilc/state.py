@@ -9,6 +9,7 @@ history of a thread, stream modes other than values, updates and custom, `add_me
 from __future__ import annotations
 
 import asyncio
+import re
 import typing
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence, Set
@@ -392,8 +393,8 @@ class PregelLoop:
             self.values, self.tasks = self._fold([given]), self.tasks + self._next_tasks([given])
         # A graph inside a node has a thread only if that very node has run before.
         if self.saved and (self.parent or input is None or isinstance(input, Command)):
-            self.step, self.wrote = -1, True
-            self._emit("values", self._read(None, self.values))
+            self.step = -1
+            self._emit_values()
         elif input is None:
             raise branch.EmptyInputError("Received no input for __start__")
         else:
@@ -404,9 +405,9 @@ class PregelLoop:
         if not self.saver:
             raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
         asked = {task.interrupts[0].id: task for task in self.tasks if task.interrupts}
-        if isinstance(resume, dict) and resume.keys() <= asked.keys():
-            for interrupt_id, answer in resume.items():
-                asked[interrupt_id].resume.append(answer)
+        if isinstance(resume, dict) and all(re.fullmatch("[0-9a-f]{32}", key) for key in resume):
+            for interrupt_id in resume.keys() & asked.keys():
+                asked[interrupt_id].resume.append(resume[interrupt_id])
         elif len(asked) > 1:
             text = "When there are multiple pending interrupts, you must specify the interrupt id "
             page = "https://docs.langchain.com/oss/python/langgraph/interrupts"
@@ -505,12 +506,9 @@ class PregelLoop:
         if "updates" in self.modes:
             for task in self.tasks:
                 self._emit_updates(task)
-        if any(task.writes for task in ran):
-            self.wrote = True
-            self._emit("values", self._read(None, self.values))
-        if self.interrupts:
-            self._emit("values", {**self._read(None, self.values), INTERRUPT: self.interrupts})
-        else:
+        if self.interrupts or any(task.writes for task in ran):
+            self._emit_values()
+        if not self.interrupts:
             self.tasks, self.step = self._next_tasks(ran), self.step + 1
 
     def _next_tasks(self, ran: list[PregelTask]) -> list[PregelTask]:
@@ -528,14 +526,22 @@ class PregelLoop:
             if arrived.issuperset(edge[0]):
                 names.add(edge[1])
                 self.seen[edge] = set()
-        for name in names.union(task.name for task in sends) - self.builder.nodes.keys():
-            known = [*self.builder.nodes, END]
-            raise ValueError(f"{name!r} is not a node of the graph, go to one of {known}")
+        nodes = self.builder.nodes
+        for name in [*names, *(task.name for task in sends)]:
+            if name not in nodes:
+                known = [*nodes, END]
+                raise ValueError(f"{name!r} is not a node of the graph, go to one of {known}")
         return sends + [PregelTask(name) for name in sorted(names)]
 
     def _emit(self, mode: str, chunk: Any) -> None:
         if mode in self.modes:
             self.chunks.append((mode, chunk) if isinstance(self.modes, list) else chunk)
+
+    def _emit_values(self) -> None:
+        self.wrote = True
+        if "values" in self.modes:
+            values, asked = self._read(None, self.values), self.interrupts
+            self._emit("values", {**values, INTERRUPT: asked} if asked else values)
 
     def _emit_updates(self, task: PregelTask) -> None:
         parts = [value if key == ROOT else {key: value} for key, value in task.writes]

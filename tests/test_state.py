@@ -660,6 +660,8 @@ def test_questions_of_one_step_are_answered_by_id(lc: World, invoke: Invoke) -> 
     ids = {interrupt.value: interrupt.id for interrupt in result["__interrupt__"]}
     with pytest.raises(RuntimeError, match="^When there are multiple pending interrupts, you must"):
         invoke(graph, lc.Command(resume="which?"), THREAD)
+    for nobodys in ({}, {"0" * 32: "for nobody"}):
+        assert questions(invoke(graph, lc.Command(resume=nobodys), THREAD)) == ["A", "B"]
     result = invoke(graph, lc.Command(resume={ids["B"]: "for B"}), THREAD)
     assert (result["log"], questions(result)) == (["for B", "c"], ["A"])
     assert result["__interrupt__"][0].id == ids["A"]
