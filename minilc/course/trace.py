@@ -34,6 +34,9 @@ class Call:
     name: str
     own: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.caller} {'call' if self.caller == CALLER else 'calls'} {self.name}"
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -71,7 +74,7 @@ class Trace:
                 fontcolor=look.TAKEN,
                 arrowsize="0.7",
             )
-        lines = [f"{number}. {c.caller} calls {c.name}" for number, c in enumerate(self.calls, 1)]
+    x
         title = title or f"The order of {len(self.calls)} calls"
         drawn = render(made, title, f"{'; '.join(lines)}.")
         return Drawing(title, drawn.description, "\n".join([title, *lines]), drawn.svg, made)
