@@ -186,7 +186,9 @@ def functions(draw: st.DrawFn) -> dict[str, Any]:
             f"    return repr({{{body}}})\n"
         ),
         "parse_docstring": draw(st.booleans()),
-        "strict": draw(st.sampled_from([None, True, False])),
+        "strict": draw(
+            st.sampled_from([None, False, *([True] if active("strict-inside") else [])])
+        ),
         "calls": draw(st.lists(arguments(fits), min_size=1, max_size=3)),
     }
 
@@ -427,6 +429,10 @@ test_convert_to_messages, test_convert_to_messages_long = properties(
 )
 
 
+# Older releases end a run on other structured answers.
+STRUCTURED = active("stale-structured-response") and active("failed-structured-answer")
+
+
 @st.composite
 def agents(draw: st.DrawFn) -> dict[str, Any]:
     """An agent, what its model will say, what a hook adds, and the history it starts with."""
@@ -436,7 +442,7 @@ def agents(draw: st.DrawFn) -> dict[str, Any]:
         "added": draw(st.lists(ANSWERS, max_size=2)),
         "jump": draw(st.sampled_from([None, None, None, "end", "model", "tools"])),
         "hook": draw(st.booleans()),
-        "structured": draw(st.booleans()),
+        "structured": draw(st.booleans()) if STRUCTURED else False,
         "wrapped": draw(st.booleans()),
         "limit": draw(st.sampled_from([3, 6, 12])),
         "awaited": draw(st.booleans()),
