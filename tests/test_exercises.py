@@ -11,7 +11,9 @@ import pytest
 
 from minilc.course import exercises as ex
 from minilc.course import progress
-from minilc.course.exercises import Check, Exercise, Option, Quiz, Wrong
+from minilc.course.cli import main
+from minilc.course.exercises import Check, Exercise, Lesson, Option, Quiz, Wrong
+from minilc.course.worlds import World
 
 EXERCISES = [one for name in ex.lessons() for one in ex.lesson(name).exercises]
 QUIZZES = [one for name in ex.lessons() for one in ex.lesson(name).quizzes]
@@ -113,139 +115,226 @@ def test_what_is_wrong_with_an_exercise_is_found(monkeypatch: pytest.MonkeyPatch
 # --- what a learner sees ---------------------------------------------------------------------
 
 
-def answer_without_id(
-    content: Any, artifact: Any, tool_call_id: Any, name: str, status: Any
-) -> Any:
-    from minilc import ToolMessage
-
-    return ToolMessage(content, tool_call_id="", name=name)
+def shout(lc: World) -> str:
+    return lc.convert_to_messages(["hi"])[0].content
 
 
-def test_a_check_says_what_is_wrong_in_the_layers_terms() -> None:
-    assert str(ex.check("base-1", answer_without_id)).splitlines() == [
-        "base-1: the answer does not carry the call's id: no provider can tell which call it "
-        + "answers",
-        "  compared:  the answer's tool_call_id",
-        "  yours:     ''",
-        "  LangChain: 'call_1'",
-        "  1 of 10 comparisons equal before that",
-    ]
+def solution(messages: Any) -> Any:
+    """Make messages of texts."""
+    from minilc import HumanMessage
+
+    return [HumanMessage(text) for text in messages]
 
 
-def test_a_stub_is_told_that_it_is_not_written_yet() -> None:
-    assert str(ex.check("base-1", stub(ex.exercise("base-1")))).splitlines() == [
-        "base-1: Not written yet: `format_output` raises NotImplementedError.",
-        "  0 of 10 comparisons equal before that",
-    ]
+def drops(messages: Any) -> Any:
+    from minilc import HumanMessage
+
+    return [HumanMessage("") for _ in messages]
 
 
-def test_minilc_is_as_before_after_a_check() -> None:
-    import minilc.base
-
-    before = minilc.base._format_output
-    ex.check("base-1", answer_without_id)
-    assert minilc.base._format_output is before
+def gives_text(messages: Any) -> Any:
+    return list(messages)
 
 
-def test_hints_come_one_by_one_and_the_solution_after_the_last() -> None:
-    one = ex.exercise("base-1")
-    first, second = (str(ex.hint("base-1")) for _ in range(2))
-    assert first == f"**Hint 1 of 3**: {one.hints[0]} (2 more)"
-    assert second == f"**Hint 2 of 3**: {one.hints[1]} (1 more)"
-    assert str(ex.solution("base-1")) == (
-        'Try `ex.hint("base-1")` first: the solution comes after the last hint.'
-    )
-    last = str(ex.hint("base-1"))
-    assert last == (f'**Hint 3 of 3**: {one.hints[2]} (the last one; then `ex.solution("base-1")`)')
-    assert str(ex.hint("base-1")) == last
-    assert "def base_1" in str(ex.solution("base-1"))
-
-
-def test_who_solved_it_may_see_the_solution() -> None:
-    assert str(ex.check("base-1", ex.solved("base-1"))) == (
-        "base-1 solved: Like LangChain in every comparison.\n  10 of 10 comparisons equal"
-    )
-    assert "def base_1" in str(ex.solution("base-1"))
-
-
-def test_an_exercise_is_shown_with_its_minutes_and_difficulty() -> None:
-    text = str(ex.show("base-1"))
-    assert text.startswith("**Exercise base-1: A value becomes an answer** (10 minutes, medium)\n\n")
-    assert text.endswith('3 hints: `ex.hint("base-1")`')
-    assert ex.show("base-1")._repr_markdown_() == text
-
-
-def test_a_quiz_explains_every_option() -> None:
-    one = QUIZZES[0]
-    assert "**a**" in str(ex.quiz(one.id))
-    for letter, option in one.letters.items():
-        start = "**Right**: " if option.right else "**Not so**: "
-        assert str(ex.answer(one.id, letter.upper())) == start + option.why
-
-
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        (lambda: ex.show("base-99"), "no 'base-99'; there are base-1, base-2"),
-        (lambda: ex.show("nope"), "no lesson ''; there are base"),
-        (lambda: ex.answer("base-1", "z"), "no option 'z'; there are a, b, c, d"),
-    ],
+TOY = Lesson(
+    exercises=(
+        Exercise(
+            id="toy-1",
+            title="Texts become messages",
+            minutes=5,
+            difficulty="easy",
+            target="minilc.messages:convert_to_messages",
+            task="""
+                Make a message
+                of each text.
+                """,
+            stub="""
+def to_messages(messages):
+    raise NotImplementedError
+""",
+            hints=("A loop.", "A `HumanMessage`."),
+            checks=(
+                Check("how many", lambda lc: len(lc.convert_to_messages(["hi"])), "not as many"),
+                Check(
+                    "the kind",
+                    lambda lc: type(lc.convert_to_messages(["hi"])[0]).__name__,
+                    "a text is no message",
+                ),
+                Check("the text", shout, "the text is lost"),
+            ),
+            wrong_answers=(Wrong(drops, "lost"), Wrong(gives_text, "no message")),
+        ),
+    ),
+    quizzes=(
+        Quiz(
+            id="toy-1",
+            question="Who runs the function?",
+            options=(
+                Option("the model", "It only asks."),
+                Option("the ToolNode", "It has the registry.", right=True),
+                Option("the provider", "It never sees your code."),
+            ),
+        ),
+    ),
 )
-def test_what_does_not_exist_is_refused(asked: Any, says: str) -> None:
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lesson that stays as it is, whatever becomes of the course's."""
+    monkeypatch.setattr(ex, "lessons", lambda: ["toy"])
+    monkeypatch.setattr(ex, "lesson", lambda name: TOY)
+    monkeypatch.setattr(ex, "solved", lambda id: solution)
+
+
+@pytest.mark.usefixtures("toy")
+class TestForALearner:
+    def test_the_toy_behaves(self) -> None:
+        assert ex.problems("toy") == []
+
+    def test_a_check_says_what_is_wrong_and_shows_both_values(self) -> None:
+        verdict = ex.check("toy-1", drops)
+        assert not verdict.passed
+        assert str(verdict).splitlines() == [
+            "toy-1: the text is lost",
+            "  compared:  the text",
+            "  yours:     ''",
+            "  LangChain: 'hi'",
+            "  2 of 3 comparisons equal before that",
+        ]
+        assert verdict._repr_markdown_() == (
+            "**toy-1**: the text is lost\n\n"
+            "````text\ncompared:  the text\nyours:     ''\nLangChain: 'hi'\n````\n\n"
+            "2 of 3 comparisons equal before that"
+        )
+
+    def test_an_answer_that_raises_is_told_with_its_error(self) -> None:
+        lines = str(ex.check("toy-1", lambda messages: messages.nothing)).splitlines()
+        assert lines[0] == "toy-1: not as many"
+        assert lines[2] == (
+            "  yours:     raises AttributeError: 'list' object has no attribute 'nothing'"
+        )
+
+    def test_a_stub_is_told_that_it_is_not_written_yet(self) -> None:
+        assert str(ex.check("toy-1", stub(ex.exercise("toy-1")))).splitlines() == [
+            "toy-1: Not written yet: `to_messages` raises NotImplementedError.",
+            "  0 of 3 comparisons equal before that",
+        ]
+
+    def test_minilc_is_as_before_after_a_check(self) -> None:
+        import minilc.messages
+
+        before = minilc.messages.convert_to_messages
+        ex.check("toy-1", drops)
+        assert minilc.messages.convert_to_messages is before
+
+    def test_hints_come_one_by_one_and_the_solution_after_the_last(self) -> None:
+        assert str(ex.hint("toy-1")) == "**Hint 1 of 2**: A loop. (1 more)"
+        assert str(ex.solution("toy-1")) == (
+            'Try `ex.hint("toy-1")` first: the solution comes after the last hint.'
+        )
+        last = str(ex.hint("toy-1"))
+        assert last == (
+            '**Hint 2 of 2**: A `HumanMessage`. (the last one; then `ex.solution("toy-1")`)'
+        )
+        assert str(ex.hint("toy-1")) == last
+        assert "def solution" in str(ex.solution("toy-1"))
+
+    def test_who_solved_it_may_see_the_solution(self) -> None:
+        assert str(ex.check("toy-1", solution)) == (
+            "toy-1 solved: Like LangChain in every comparison.\n  3 of 3 comparisons equal"
+        )
+        assert "def solution" in str(ex.solution("toy-1"))
+
+    def test_a_solution_without_its_docstring_is_what_no_notebook_may_hold(self) -> None:
+        assert ex.solution_body("toy-1") == (
+            "from minilc import HumanMessage\nreturn [HumanMessage(text) for text in messages]"
+        )
+
+    def test_an_exercise_is_shown_with_its_minutes_and_difficulty(self) -> None:
+        text = str(ex.show("toy-1"))
+        assert text == (
+            "**Exercise toy-1: Texts become messages** (5 minutes, easy)\n\n"
+            "Make a message\nof each text.\n\n"
+            '2 hints: `ex.hint("toy-1")`'
+        )
+        assert ex.show("toy-1")._repr_markdown_() == text
+
+    def test_a_quiz_explains_every_option(self) -> None:
+        assert str(ex.quiz("toy-1")) == (
+            "**Quiz toy-1**: Who runs the function?\n\n"
+            "- **a** the model\n- **b** the ToolNode\n- **c** the provider\n\n"
+            'Answer with `ex.answer("toy-1", "...")`.'
+        )
+        assert str(ex.answer("toy-1", "A ")) == "**Not so**: It only asks."
+        assert str(ex.answer("toy-1", "b")) == "**Right**: It has the registry."
+
+    def test_what_does_not_exist_is_refused(self) -> None:
+        for asked, says in (
+            (lambda: ex.show("toy-9"), "no 'toy-9'; there are toy-1"),
+            (lambda: ex.quiz("toy-9"), "no 'toy-9'; there are toy-1"),
+            (lambda: ex.answer("toy-1", "z"), "no option 'z'; there are a, b, c"),
+        ):
+            with pytest.raises(LookupError) as caught:
+                asked()
+            assert str(caught.value) == says
+
+    def test_the_cell_of_an_exercise_is_its_stub_and_its_check(self) -> None:
+        cell = ex.exercise("toy-1").cell
+        assert cell == (
+            "def to_messages(messages):\n    raise NotImplementedError\n\n\n"
+            'ex.check("toy-1", to_messages)'
+        )
+        exec(cell, {"ex": ex})
+
+    def test_progress_is_kept_and_cleared(
+        self, data: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        ex.check("toy-1", drops)
+        ex.check("toy-1", solution)
+        ex.hint("toy-1")
+        ex.answer("toy-1", "a")
+        ex.answer("toy-1", "b")
+        assert json.loads((data / "progress.json").read_text(encoding="utf-8")) == {
+            "exercises": {"toy-1": {"hints": 1, "passed": True, "tries": 2}},
+            "quizzes": {"toy-1": {"right": True, "tries": 2}},
+        }
+        assert [path.name for path in data.iterdir()] == ["progress.json"]
+        assert main(["progress"]) == 0
+        row = next(line for line in capsys.readouterr().out.splitlines() if "toy" in line)
+        assert " ".join(row.split()) == "toy 1 of 1 2 1 1 of 1"
+        assert main(["progress", "--clear"]) == 0
+        assert capsys.readouterr().out == "progress cleared\n"
+        assert progress.load() == progress.EMPTY
+
+    @pytest.mark.parametrize(
+        "broken", ["", "{", "[]", '{"exercises": 1}', '{"exercises": {"a": 1}}']
+    )
+    def test_a_broken_progress_file_is_started_anew(
+        self, data: Path, broken: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        data.mkdir()
+        (data / "progress.json").write_text(broken, encoding="utf-8")
+        ex.check("toy-1", solution)
+        assert "is not readable" in capsys.readouterr().err
+        assert progress.load()["exercises"] == {"toy-1": {"passed": True, "tries": 1}}
+
+    def test_where_nothing_can_be_written_the_exercises_work_all_the_same(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "file").write_text("", encoding="utf-8")
+        monkeypatch.setenv("MINILC_DATA", str(tmp_path / "file" / "below"))
+        assert ex.check("toy-1", solution).passed
+        assert "progress is not kept" in capsys.readouterr().err
+
+
+def test_a_lesson_that_does_not_exist_is_refused() -> None:
     with pytest.raises(LookupError) as caught:
-        asked()
-    assert str(caught.value).startswith(says)
+        ex.show("nope-1")
+    assert str(caught.value) == f"no lesson 'nope'; there are {', '.join(ex.lessons())}"
 
 
-def test_the_cell_of_an_exercise_runs_its_check() -> None:
-    names: dict[str, Any] = {"ex": ex}
-    exec(ex.exercise("base-2").cell, names)
-    assert ex.exercise("base-2").cell.endswith('\n\n\nex.check("base-2", prep_run_args)')
-
-
-# --- progress --------------------------------------------------------------------------------
-
-
-def test_progress_is_kept_and_cleared(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ex.check("base-1", answer_without_id)
-    ex.check("base-1", ex.solved("base-1"))
-    ex.hint("base-2")
-    ex.answer("base-1", "a")
-    ex.answer("base-1", "c")
-    assert json.loads((data / "progress.json").read_text(encoding="utf-8")) == {
-        "exercises": {"base-1": {"passed": True, "tries": 2}, "base-2": {"hints": 1}},
-        "quizzes": {"base-1": {"right": True, "tries": 2}},
-    }
-    assert [path.name for path in data.iterdir()] == ["progress.json"]
-    from minilc.course.cli import main
-
-    assert main(["progress"]) == 0
-    row = next(line for line in capsys.readouterr().out.splitlines() if "base" in line)
-    exercises, quizzes = len(ex.lesson("base").exercises), len(ex.lesson("base").quizzes)
-    assert " ".join(row.split()) == f"base 1 of {exercises} 2 1 1 of {quizzes}"
-    assert main(["progress", "--clear"]) == 0
-    assert capsys.readouterr().out == "progress cleared\n"
-    assert progress.load() == progress.EMPTY
-
-
-@pytest.mark.parametrize("broken", ["", "{", "[]", '{"exercises": 1}', '{"exercises": {"a": 1}}'])
-def test_a_broken_progress_file_is_started_anew(
-    data: Path, broken: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data.mkdir()
-    (data / "progress.json").write_text(broken, encoding="utf-8")
-    ex.check("base-1", ex.solved("base-1"))
-    assert "is not readable" in capsys.readouterr().err
-    assert progress.load()["exercises"] == {"base-1": {"passed": True, "tries": 1}}
-
-
-def test_where_nothing_can_be_written_the_exercises_work_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    monkeypatch.setenv("MINILC_DATA", str(tmp_path / "file" / "below"))
-    assert ex.check("base-1", ex.solved("base-1")).passed
-    assert "progress is not kept" in capsys.readouterr().err
+# --- where progress is kept ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
