@@ -74,7 +74,7 @@ class Trace:
                 fontcolor=look.TAKEN,
                 arrowsize="0.7",
             )
-    x
+        lines = [f"{number}. {call}" for number, call in enumerate(self.calls, 1)]
         title = title or f"The order of {len(self.calls)} calls"
         drawn = render(made, title, f"{'; '.join(lines)}.")
         return Drawing(title, drawn.description, "\n".join([title, *lines]), drawn.svg, made)
