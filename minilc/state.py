@@ -23,7 +23,7 @@ from itertools import count
 from typing import Annotated, Any, NamedTuple, TypedDict, get_args, get_origin
 from uuid import uuid4
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel, create_model
 
 from minilc import branch
 from minilc.base import RunnableConfig, _run_to_end, var_child_runnable_config
@@ -482,8 +482,7 @@ class PregelLoop:
         if ROOT in keys:
             return values.get(ROOT)
         state = {key: values[key] for key in keys if key in values}
-        is_model = isinstance(schema, type) and issubclass(schema, BaseModel)
-        return schema(**state) if is_model or is_dataclass(schema) else state
+        return schema(**state) if is_dataclass(schema) or _is_model(schema) else state
 
     def _fold(self, tasks: list[PregelTask]) -> dict[str, Any]:
         """The state with what tasks wrote; a key takes all its updates at once."""
@@ -564,6 +563,10 @@ class PregelLoop:
         if self.interrupts:
             return {**values, INTERRUPT: list(self.interrupts)}
         return values if self.wrote else None
+
+
+def _is_model(schema: Any) -> bool:
+    return isinstance(schema, type) and issubclass(schema, BaseModel)
 
 
 def _own(value: Any) -> Any:
@@ -668,6 +671,13 @@ class CompiledStateGraph:
         loop = PregelLoop(self, config, context)
         async for chunk in loop.run(input, stream_mode, waits=True):
             yield chunk
+
+    def get_input_schema(self, config: Config = None) -> Any:
+        """The model of what a run may be given: with it a graph can become a tool."""
+        schema = self.builder.input_schema
+        fields: dict[str, Any] = {"root": (schema, ...)}
+        name = f"{self.name}Input"
+        return schema if _is_model(schema) else create_model(name, __base__=RootModel, **fields)
 
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         """Where a thread stands."""

@@ -521,6 +521,16 @@ def test_a_config_can_be_bound(lc: World, invoke: Invoke) -> None:
     assert invoke(bound, {"log": []}, {"recursion_limit": 6})["log"][-1] == "model"
 
 
+def test_a_graph_says_what_it_may_be_given(lc: World) -> None:
+    class Model(BaseModel):
+        n: int
+
+    assert chain(lc, Model, lambda state: None).get_input_schema() is Model
+    schema = chain(lc, State, lambda state: None).get_input_schema().model_json_schema()
+    assert schema["$defs"]["State"]["properties"]["n"] == {"title": "N", "type": "integer"}
+    assert schema["title"] == "LangGraphInput"
+
+
 # Streams
 
 
