@@ -47,6 +47,7 @@ class ChatResult(BaseModel):
 class BaseChatModel(BaseModel, ABC):
     """Messages in, one message out. A subclass writes `_generate`."""
 
+    # A field may be called `model_name`: pydantic would keep such names for itself.
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
     def invoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
@@ -100,6 +101,7 @@ def _first_answer(result: ChatResult) -> BaseMessage:
     generation = result.generations[0]
     message = generation.message
     message.id = message.id or f"lc_run--{uuid.uuid4()}-0"
+    # The closer to the answer, the more it says: of the request, of the answer, its own.
     said = (result.llm_output or {}) | (generation.generation_info or {})
     message.response_metadata = said | message.response_metadata
     return message
@@ -166,6 +168,7 @@ class Script:
 
     def __init__(self, answers: Iterable[Any] | Callable[[list[Any]], Any]) -> None:
         self.requests: list[ScriptedRequest] = []
+        # A text is a sequence too, but of letters.
         if isinstance(answers, str):
             raise TypeError(f"A script must be a list of answers or a function (got {answers!r}).")
         left = iter(() if callable(answers) else answers)
@@ -182,6 +185,7 @@ class Script:
         if answer is None:
             number, last = len(self.requests), messages[-1:]
             raise ScriptExhausted(f"The script has no answer to request {number}, after {last}.")
+        # Whoever gets a message gives it an id; the one in the script stays as it was.
         return answer if isinstance(answer, str) else answer.model_copy(deep=True)
 
 
@@ -220,9 +224,9 @@ class OpenAIChatModel(BaseChatModel):
 
     Args:
         transport: an httpx transport, to go another way than the network.
-        others: what else is given, such as `temperature`, goes into the body of every request.
     """
 
+    # What else it is given, such as `temperature`, goes into the body of every request.
     model_config = ConfigDict(extra="allow")
 
     model: str
@@ -235,6 +239,7 @@ class OpenAIChatModel(BaseChatModel):
     ) -> RunnableBinding:
         """Bind the tools; `tool_choice` is "auto", "none", "any", a tool's name, True or a dict."""
         formatted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
+        # OpenAI wants to know that a name is one, and has another word for "any".
         if tool_choice in [tool.get("function", {}).get("name") for tool in formatted]:
             tool_choice = {"type": "function", "function": {"name": tool_choice}}
         elif tool_choice in ("any", True):
@@ -247,6 +252,7 @@ class OpenAIChatModel(BaseChatModel):
         # Imported here, so that only who uses this class needs it.
         import httpx
 
+        # The call's arguments come last: they win over the model's own.
         body = {"model": self.model, "stream": False, **(self.model_extra or {}), **kwargs}
         body |= {"stop": stop} if stop else {}
         body["messages"] = [_convert_message_to_dict(message) for message in messages]
@@ -270,6 +276,7 @@ def _convert_message_to_dict(message: BaseMessage) -> dict[str, Any]:
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
         calls = [*message.tool_calls, *message.invalid_tool_calls]
         result["tool_calls"] = [_lc_tool_call_to_openai_tool_call(call) for call in calls]
+        # OpenAI has null where there is nothing beside the calls, LangChain an empty text.
         result["content"] = message.content or None
     return result
 

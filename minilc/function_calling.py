@@ -81,21 +81,24 @@ def _to_openai_function(function: Any) -> dict[str, Any]:
         return _format_tool_to_openai_function(function)
     if isinstance(function, dict) and function.keys() & {"name", "title"}:
         return _convert_dict_to_openai_function(function)
-    if isinstance(function, type) and issubclass(function, BaseModel):
-        return _convert_pydantic_to_openai_function(function)
     if is_typeddict(function):
-        return _convert_pydantic_to_openai_function(_typed_dict_to_pydantic(function))
-    if callable(function):
+        function = _typed_dict_to_pydantic(function)
+    elif callable(function) and not hasattr(function, "model_json_schema"):
         # A docstring's `Args:` describe the parameters; injected ones are not the model's.
-        model = create_schema_from_function(
+        function = create_schema_from_function(
             function.__name__, function, parse_docstring=True, include_injected=False
         )
-        return _convert_pydantic_to_openai_function(model)
-    raise ValueError(
-        f"Unsupported function\n\n{function}\n\nFunctions must be passed in as Dict, "
-        "pydantic.BaseModel, or Callable. If they're a dict they must either be in OpenAI function "
-        "format or valid JSON schema with top-level 'title' key."
+    if hasattr(function, "model_json_schema"):
+        return _convert_json_schema_to_openai_function(function.model_json_schema())
+    hint = (
+        "Functions must be passed in as Dict, pydantic.BaseModel, or Callable. If they're a dict "
+        "they must either be in OpenAI function format or valid JSON schema with top-level "
+        "'title' key."
     )
+    if isinstance(function, dict) and function.keys() & {"type", "properties"}:
+        hint = "To use a JSON schema as a function, it must have a top-level 'title' key to be used"
+        hint += " as the function name."
+    raise ValueError(f"Unsupported function\n\n{function}\n\n{hint}")
 
 
 def _format_tool_to_openai_function(tool: BaseTool) -> dict[str, Any]:
@@ -116,14 +119,15 @@ def _format_tool_to_openai_function(tool: BaseTool) -> dict[str, Any]:
 def _function_of_tool_schema(schema: type[BaseModel]) -> str:
     # A tool makes its schema once, so the JSON is made once too, not at every turn of an agent.
     # It is kept as text, because each caller gets a copy that is its own to change.
-    return json.dumps(_convert_pydantic_to_openai_function(schema))
+    return json.dumps(_convert_json_schema_to_openai_function(schema.model_json_schema()))
 
 
 def _convert_dict_to_openai_function(function: dict[str, Any]) -> dict[str, Any]:
     if "name" not in function:
         # A JSON schema. It is not simplified: references and inner titles stay.
         schema = {k: v for k, v in function.items() if k not in ("title", "description")}
-        function = {**function, "name": function["title"], "parameters": schema}
+        shown = {"parameters": schema} if "properties" in schema else {}
+        function = {**function, "name": function["title"], **shown}
     elif "input_schema" in function:
         # Anthropic's format; what has a name and no such key is OpenAI's.
         function = {**function, "parameters": function["input_schema"]}
@@ -141,10 +145,6 @@ def _typed_dict_to_pydantic(typed_dict: Any) -> type[BaseModel]:
         type_, default, text = (*annotated, None)[:3]
         fields[name] = (type_, Field(default, description=texts.get(name) or text))
     return _build_model(typed_dict.__name__, fields, description)
-
-
-def _convert_pydantic_to_openai_function(model: type[BaseModel]) -> dict[str, Any]:
-    return _convert_json_schema_to_openai_function(model.model_json_schema())
 
 
 def _convert_json_schema_to_openai_function(schema: dict[str, Any]) -> dict[str, Any]:

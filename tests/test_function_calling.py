@@ -366,6 +366,10 @@ def test_a_json_schema_with_a_title_stays_as_it_is(lc: World) -> None:
     }
 
 
+def test_a_json_schema_without_properties_is_a_name(lc: World) -> None:
+    assert lc.convert_to_openai_function({"title": "now", "type": "object"}) == {"name": "now"}
+
+
 def test_openais_own_shape_passes_without_unknown_keys(lc: World) -> None:
     given = {"name": "f", "parameters": {"type": "object"}, "strict": True, "other": 1}
     assert lc.convert_to_openai_function(given) == {
@@ -402,19 +406,12 @@ def test_what_is_no_tool_is_refused(lc: World) -> None:
 
 
 def test_a_json_schema_without_a_title_is_refused(lc: World) -> None:
-    """Row "tool-dicts": upstream has a text of its own for it."""
     given = {"type": "object", "properties": {}}
     with pytest.raises(ValueError) as caught:
         lc.convert_to_openai_tool(given)
     assert str(caught.value) == (
-        f"Unsupported function\n\n{given}\n\n"
-        + {
-            "minilc": "Functions must be passed in as Dict, pydantic.BaseModel, or Callable. If "
-            "they're a dict they must either be in OpenAI function format or valid JSON schema "
-            "with top-level 'title' key.",
-            "langchain": "To use a JSON schema as a function, it must have a top-level 'title' key "
-            "to be used as the function name.",
-        }[lc.name]
+        f"Unsupported function\n\n{given}\n\nTo use a JSON schema as a function, it must have a "
+        "top-level 'title' key to be used as the function name."
     )
 
 

@@ -53,9 +53,9 @@ DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
         "tool-dicts",
         6,
-        "A dict is checked for OpenAI's types of tools, a title, and a strict that contradicts.",
+        "A dict is checked for the types of OpenAI's own tools and for a strict that contradicts.",
         "Any type but a schema's is a provider's own tool, and the strict that is asked for wins.",
-        "The list of types grows with each release; the other checks meet what nobody writes.",
+        "The list of types grows with each release; the other check meets what nobody writes.",
     ),
     Divergence(
         "schema-error-advice",
