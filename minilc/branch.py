@@ -2,7 +2,8 @@
 
 Mirrors langgraph/graph/_branch.py, langgraph/types.py, langgraph/errors.py, langgraph/runtime.py
 Leaves out timeouts of a `Send`, a response schema for `interrupt`, `Overwrite`, draining a run,
-dicts as nodes, generators as nodes, what only a server fills in (`Runtime` has the fields).
+dicts and generators as nodes, nodes that return runnables, notes on errors, and what only a server
+fills in (`Runtime` has the fields).
 """
 
 from __future__ import annotations
@@ -193,26 +194,25 @@ class RunnableCallable:
         self.action = action
         self.name = name or getattr(action, "__name__", None) or getattr(action, "name", None)
 
-    def invoke(self, input: Any, config: RunnableConfig) -> Any:
-        """Call the action.
+    async def call(self, input: Any, config: RunnableConfig, waits: bool) -> Any:
+        """Run the action; where nobody `waits`, without ever waiting.
 
         Raises:
             TypeError: it can only be awaited.
         """
+        arguments = self._kwargs(config)
+        if waits and self.afunc is not None:
+            return await self.afunc(input, **arguments)
         if self.func is None:
             text = f'No synchronous function provided to "{self.name}".\nEither initialize with a '
             text += "synchronous function or invoke via the async API (ainvoke, astream, etc.)"
             raise TypeError(text)
-        return self.func(input, **self._kwargs(config))
-
-    async def ainvoke(self, input: Any, config: RunnableConfig) -> Any:
-        """Await the action; one that blocks gets a thread, so that the others go on."""
-        if self.afunc is not None:
-            return await self.afunc(input, **self._kwargs(config))
+        run = partial(self.func, input, **arguments)
+        if not waits:
+            return run()
         pool = ThreadPoolExecutor(1)  # the loop's own pool has few threads, and more would wait
-        run = partial(copy_context().run, self.invoke, input, config)
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, run)
+            return await asyncio.get_running_loop().run_in_executor(pool, copy_context().run, run)
         finally:
             pool.shutdown(wait=False)
 
@@ -246,11 +246,9 @@ class BranchSpec(NamedTuple):
     ) -> BranchSpec:
         """Take the ends from `path_map`, or from the `Literal` that the path says it returns."""
         input_schema, ends = read_signature(path.action)
-        if path_map is None and ends:
-            path_map = list(ends)
-        if isinstance(path_map, list):
-            path_map = {name: name for name in path_map}
-        return cls(path, path_map, input_schema)
+        if not isinstance(path_map, dict):
+            path_map = {name: name for name in (ends if path_map is None else path_map)}
+        return cls(path, path_map or None, input_schema)
 
     def _finish(self, result: Any) -> list[str | Send]:
         """The destinations that the path's result stands for.

@@ -2,8 +2,8 @@
 
 Mirrors langgraph/graph/{state,message}.py, langgraph/channels, langgraph/pregel
 Leaves out deferred nodes, retries, caches, timeouts, managed values, static breakpoints, the
-history of a thread, stream modes other than values, updates and custom, `add_messages(format=)`,
-`destinations=`, sequences of nodes, coercing the context, JSON schemas of a graph.
+history of a thread, stream modes other than values, updates and custom, `invoke(stream_mode=)`,
+`add_messages(format=)`, `destinations=`, sequences of nodes, coercing the context, metadata of runs.
 """
 
 from __future__ import annotations
@@ -308,27 +308,29 @@ class StateGraph:
         return CompiledStateGraph(self.validate(), checkpointer, store, name or "LangGraph")
 
 
-class Checkpoint(NamedTuple):
+class StateSnapshot(NamedTuple):
     """A thread between two steps: the state, what runs next, who arrived at edges that wait."""
 
-    values: dict[str, Any]
+    values: Any
     tasks: list[PregelTask]
     seen: dict[Any, set[str]]
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes that have yet to run."""
+        return tuple(task.name for task in self.tasks if not task.done)
+
+    @property
+    def interrupts(self) -> tuple[branch.Interrupt, ...]:
+        """The questions that wait for an answer."""
+        return tuple(question for task in self.tasks for question in task.interrupts)
 
 
 class InMemorySaver:
     """The last checkpoint of each thread, for as long as the process lives."""
 
     def __init__(self) -> None:
-        self.storage: dict[Any, Checkpoint] = {}
-
-
-class StateSnapshot(NamedTuple):
-    """A thread as `get_state` shows it."""
-
-    values: Any
-    next: tuple[str, ...]
-    interrupts: tuple[branch.Interrupt, ...]
+        self.storage: dict[Any, StateSnapshot] = {}
 
 
 class PregelLoop:
@@ -362,7 +364,7 @@ class PregelLoop:
         self.saved = self.saver.storage.get(self.thread) if self.saver else None
         channels = self.builder.channels
         empty = {key: c.initial for key, c in channels.items() if c.initial is not MISSING}
-        start = self.saved or Checkpoint(empty, [], {})
+        start = self.saved or StateSnapshot(empty, [], {})
         self.values, self.tasks, self.seen = start.values, start.tasks, start.seen
         self.chunks: list[Any] = []
         self.interrupts: tuple[branch.Interrupt, ...] = ()
@@ -373,8 +375,9 @@ class PregelLoop:
         self.modes, self.waits = modes, waits
         self._first(input)
         while True:
-            for chunk in self.chunks:
-                yield chunk
+            for mode, chunk in self.chunks:
+                if mode in modes:
+                    yield (mode, chunk) if isinstance(modes, list) else chunk
             self.chunks.clear()
             if self.interrupts or not self.tick():
                 return
@@ -422,7 +425,7 @@ class PregelLoop:
             GraphRecursionError: the steps are used up; seeing that nothing is left takes one too.
         """
         if self.saver:
-            self.saver.storage[self.thread] = Checkpoint(self.values, self.tasks, self.seen)
+            self.saver.storage[self.thread] = StateSnapshot(self.values, self.tasks, self.seen)
         if self.step > self.limit:
             text = f"Recursion limit of {self.limit} reached without hitting a stop condition. You "
             text += "can increase the limit by setting the `recursion_limit` config key."
@@ -439,7 +442,10 @@ class PregelLoop:
         try:
             output = task.arg if task.is_sent else self._read(schema, self.values)
             if node:
-                output = await self._call(node.runnable, output, config)
+                try:
+                    output = await node.runnable.call(output, config, self.waits)
+                except branch.ParentCommand as signal:  # from a graph inside the node
+                    output = signal.args[0]
             keys = builder.channels if node else builder.schemas[builder.input_schema]
             task.writes = branch._get_updates(output, keys)
             task.goto = [*branch._control_branch(output), *self.graph.targets.get(task.name, ())]
@@ -448,7 +454,7 @@ class PregelLoop:
                 state = self._read(spec.input_schema or schema, task.fresh)
                 if isinstance(output, dict) and isinstance(state, dict) and not spec.input_schema:
                     state = {**output, **state}
-                task.goto += spec._finish(await self._call(spec.path, state, config))
+                task.goto += spec._finish(await spec.path.call(state, config, self.waits))
             task.done = True
         except branch.GraphInterrupt as signal:
             task.interrupts = signal.args[0]
@@ -467,14 +473,6 @@ class PregelLoop:
             conf[CONFIG_KEY_CHECKPOINTER] = self.saver
             task.id = conf["checkpoint_ns"] = task.id or uuid4().hex
         return {**self.config, "configurable": conf}
-
-    async def _call(self, action: RunnableCallable, input: Any, config: RunnableConfig) -> Any:
-        try:
-            if self.waits:
-                return await action.ainvoke(input, config)
-            return action.invoke(input, config)
-        except branch.ParentCommand as signal:  # from a graph inside the node
-            return signal.args[0]
 
     def _read(self, schema: Any, values: dict[str, Any]) -> Any:
         """The keys of a schema as an object of it; for no schema, all keys."""
@@ -533,24 +531,22 @@ class PregelLoop:
         return sends + [PregelTask(name) for name in sorted(names)]
 
     def _emit(self, mode: str, chunk: Any) -> None:
-        if mode in self.modes:
-            self.chunks.append((mode, chunk) if isinstance(self.modes, list) else chunk)
-
-    def _emit_values(self) -> None:
-        self.wrote = True
-        if "values" in self.modes:
-            values, asked = self._read(None, self.values), self.interrupts
-            self._emit("values", {**values, INTERRUPT: asked} if asked else values)
+        self.chunks.append((mode, chunk))
 
     def _emit_updates(self, task: PregelTask) -> None:
+        whole: dict[str, Any] = dict(task.writes)
         parts = [value if key == ROOT else {key: value} for key, value in task.writes]
-        whole = dict(task.writes)
         if len(whole) == len(parts) and ROOT not in whole:
             parts = [whole or None]
         if task.interrupts:
             self._emit("updates", {INTERRUPT: task.interrupts})
         elif task.name != START:
             self._emit("updates", {task.name: parts if len(parts) > 1 else parts[0]})
+
+    def _emit_values(self) -> None:
+        values, self.wrote = self._read(None, self.values), True
+        asked = {INTERRUPT: self.interrupts} if self.interrupts else None
+        self._emit("values", {**values, **asked} if asked else values)
 
     async def result(self, input: Any, waits: bool) -> Any:
         """Run to the end, and return the state there: what `invoke` does."""
@@ -680,12 +676,10 @@ class CompiledStateGraph:
         return schema if _is_model(schema) else create_model(name, __base__=RootModel, **fields)
 
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
-        """Where a thread stands."""
+        """Where a thread stands; what is done of a step is in the values already."""
         loop = PregelLoop(self, config)
-        asked = tuple(question for task in loop.tasks for question in task.interrupts)
-        names = tuple(task.name for task in loop.tasks if not task.done)
         values = loop._read(None, loop._fold(loop.tasks)) if loop.saved else {}
-        return StateSnapshot(values, names, asked)
+        return StateSnapshot(values, loop.tasks, loop.seen)
 
     def with_config(self, config: RunnableConfig) -> CompiledStateGraph:
         """The same graph with a config that all its runs get."""
