@@ -194,25 +194,26 @@ class RunnableCallable:
         self.action = action
         self.name = name or getattr(action, "__name__", None) or getattr(action, "name", None)
 
-    async def call(self, input: Any, config: RunnableConfig, waits: bool) -> Any:
-        """Run the action; where nobody `waits`, without ever waiting.
+    def invoke(self, input: Any, config: RunnableConfig) -> Any:
+        """Call the action.
 
         Raises:
             TypeError: it can only be awaited.
         """
-        arguments = self._kwargs(config)
-        if waits and self.afunc is not None:
-            return await self.afunc(input, **arguments)
         if self.func is None:
             text = f'No synchronous function provided to "{self.name}".\nEither initialize with a '
             text += "synchronous function or invoke via the async API (ainvoke, astream, etc.)"
             raise TypeError(text)
-        run = partial(self.func, input, **arguments)
-        if not waits:
-            return run()
+        return self.func(input, **self._kwargs(config))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig) -> Any:
+        """Await the action; one that blocks gets a thread, so that the others go on."""
+        if self.afunc is not None:
+            return await self.afunc(input, **self._kwargs(config))
         pool = ThreadPoolExecutor(1)  # the loop's own pool has few threads, and more would wait
+        run = partial(copy_context().run, self.invoke, input, config)
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, copy_context().run, run)
+            return await asyncio.get_running_loop().run_in_executor(pool, run)
         finally:
             pool.shutdown(wait=False)
 

@@ -3,7 +3,7 @@
 Mirrors langgraph/graph/{state,message}.py, langgraph/channels, langgraph/pregel
 Leaves out deferred nodes, retries, caches, timeouts, managed values, static breakpoints, the
 history of a thread, stream modes other than values, updates and custom, `invoke(stream_mode=)`,
-`add_messages(format=)`, `destinations=`, sequences of nodes, coercing the context, metadata of runs.
+`add_messages(format=)`, `destinations=`, sequences of nodes, coercing the context, metadata.
 """
 
 from __future__ import annotations
@@ -443,7 +443,7 @@ class PregelLoop:
             output = task.arg if task.is_sent else self._read(schema, self.values)
             if node:
                 try:
-                    output = await node.runnable.call(output, config, self.waits)
+                    output = await self._call(node.runnable, output, config)
                 except branch.ParentCommand as signal:  # from a graph inside the node
                     output = signal.args[0]
             keys = builder.channels if node else builder.schemas[builder.input_schema]
@@ -454,7 +454,7 @@ class PregelLoop:
                 state = self._read(spec.input_schema or schema, task.fresh)
                 if isinstance(output, dict) and isinstance(state, dict) and not spec.input_schema:
                     state = {**output, **state}
-                task.goto += spec._finish(await spec.path.call(state, config, self.waits))
+                task.goto += spec._finish(await self._call(spec.path, state, config))
             task.done = True
         except branch.GraphInterrupt as signal:
             task.interrupts = signal.args[0]
@@ -473,6 +473,9 @@ class PregelLoop:
             conf[CONFIG_KEY_CHECKPOINTER] = self.saver
             task.id = conf["checkpoint_ns"] = task.id or uuid4().hex
         return {**self.config, "configurable": conf}
+
+    async def _call(self, action: RunnableCallable, input: Any, config: RunnableConfig) -> Any:
+        return await action.ainvoke(input, config) if self.waits else action.invoke(input, config)
 
     def _read(self, schema: Any, values: dict[str, Any]) -> Any:
         """The keys of a schema as an object of it; for no schema, all keys."""
