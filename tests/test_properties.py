@@ -619,6 +619,10 @@ def run_graph(lc: World, example: dict[str, Any]) -> Any:
     given: Any = {"log": ["in"], "n": 0}
     for _ in range(3):
         error = attempt(lambda given=given: states.extend(streamed(graph, given, config, example)))
+        for state in states:
+            if "__interrupt__" in state:
+                # Questions of one step come in the order in which their nodes were done.
+                state["__interrupt__"] = sorted(state["__interrupt__"], key=lambda q: q.value)
         asked = states and states[-1].get("__interrupt__")
         if error or not asked or not example["saved"]:
             return states, error

@@ -84,6 +84,15 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "4.4.3",
     ),
     Behaviour(
+        "several-questions-link",
+        8,
+        "one answer is given while several interrupts wait for theirs",
+        "the error points to a page of LangGraph's guides that has moved since",
+        "it points to the page on interrupts",
+        "langgraph",
+        "1.2.20",
+    ),
+    Behaviour(
         "runtime-tools",
         11,
         "a tool reads runtime.tools",

@@ -406,7 +406,11 @@ def two_asking(lc: World) -> Any:
     return builder.compile(checkpointer=lc.InMemorySaver())
 
 
-@case(LAYER, "two questions of one step are not answered by one answer")
+@case(
+    LAYER,
+    "two questions of one step are not answered by one answer",
+    behaviour="several-questions-link",
+)
 def two_askers(lc: World) -> Any:
     graph = two_asking(lc)
     graph.invoke({"log": []}, THREAD)
