@@ -547,9 +547,10 @@ class PregelLoop:
             self._emit("updates", {task.name: parts if len(parts) > 1 else parts[0]})
 
     def _emit_values(self) -> None:
-        values, self.wrote = self._read(None, self.values), True
-        asked = {INTERRUPT: self.interrupts} if self.interrupts else None
-        self._emit("values", {**values, **asked} if asked else values)
+        self.wrote = True
+        if "values" in self.modes:
+            values, asked = self._read(None, self.values), self.interrupts
+            self._emit("values", {**values, INTERRUPT: asked} if asked else values)
 
     async def result(self, input: Any, waits: bool) -> Any:
         """Run to the end, and return the state there: what `invoke` does."""
