@@ -11,7 +11,7 @@ import asyncio
 import enum
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Optional, Union
 
 import pytest
@@ -308,6 +308,111 @@ def check_result(example: Any) -> None:
 test_any_result, test_any_result_long = properties(RESULTS, check_result, 25, 300)
 
 
+# Errors: what a ToolNode makes of them
+
+
+def only_value(error: ValueError) -> str:
+    return f"a value: {error}"
+
+
+def lookup_or_type(error: LookupError | TypeError) -> str:
+    return f"a lookup or a type: {type(error).__name__}"
+
+
+def anything(error):
+    return f"anything: {error!r}"
+
+
+def broken(error: Exception) -> str:
+    raise OSError("the handler is broken, too")
+
+
+ERRORS = [ValueError("v"), KeyError("k"), TypeError("t"), RuntimeError(), OSError(2, "no file")]
+HANDLERS = [
+    True,
+    False,
+    None,
+    "sorry",
+    "",
+    ValueError,
+    LookupError,
+    Exception,
+    (),
+    (KeyError, TypeError),
+    only_value,
+    lookup_or_type,
+    anything,
+    broken,
+]
+
+
+def check_errors(example: dict[str, Any]) -> None:
+    def outcome(lc: World) -> Any:
+        @lc.tool
+        def fail(x: int, n: Annotated[int, lc.InjectedState("n")]) -> str:
+            """Fail, or not."""
+            if example["error"] == "ToolException":
+                raise lc.ToolException("e")
+            if example["error"] is not None:
+                raise ERRORS[example["error"]]
+            return f"{x} {n}"
+
+        def wrap(request: Any, execute: Any) -> Any:
+            if example["wrapper"] == "fails":
+                raise ValueError("the wrapper fails")
+            answers = [execute(request) for _ in range(example["times"])]
+            return answers[-1] if answers else lc.ToolMessage("cached", tool_call_id="c1")
+
+        fail.handle_tool_error = example["own"]
+        options = (
+            {}
+            if example["handler"] is None
+            else {"handle_tool_errors": HANDLERS[example["handler"]]}
+        )
+        if example["wrapper"]:
+            options["wrap_tool_call"] = wrap
+        node = lc.ToolNode([fail], **options)
+        given = example["calls"]
+        if example["awaited"]:
+            # Of two that fail in different ways either may be the first, so they fail in one.
+            given = given[:1] * len(given)
+        calls = [
+            {"name": example["name"], "args": args, "id": f"c{number}", "type": "tool_call"}
+            for number, args in enumerate(given, 1)
+        ]
+        state = {"messages": [lc.AIMessage("", tool_calls=calls)], "n": example["n"]}
+        config = {"configurable": {"__pregel_runtime": lc.Runtime()}}
+        if example["awaited"]:
+            return asyncio.run(node.ainvoke(state, config))
+        return node.invoke(state, config)
+
+    twin(outcome).assert_equal()
+
+
+test_any_error, test_any_error_long = properties(
+    st.fixed_dictionaries(
+        {
+            "error": st.none() | st.just("ToolException") | st.integers(0, len(ERRORS) - 1),
+            "handler": st.none() | st.integers(0, len(HANDLERS) - 1),
+            "own": st.sampled_from([False, False, True, "own"]),
+            "wrapper": st.sampled_from([None, None, "calls", "fails"]),
+            "times": st.integers(0, 2),
+            "name": st.sampled_from(["fail", "fail", "fail", "fial"]),
+            "calls": st.lists(
+                st.sampled_from([{"x": 1}, {"x": "2"}, {"x": "many"}, {}, {"x": 1, "n": 9}]),
+                min_size=1,
+                max_size=2,
+            ),
+            "n": st.sampled_from([0, 0, "not a number"]),
+            "awaited": st.booleans(),
+        }
+    ),
+    check_errors,
+    40,
+    400,
+)
+
+
 # Histories: messages, calls and answers in any order
 
 
@@ -517,6 +622,149 @@ def run_agent(lc: World, model: Any, example: dict[str, Any]) -> Any:
 test_any_agent, test_any_agent_long = properties(agents(), check_agent, 25, 500)
 
 
+@st.composite
+def threads(draw: st.DrawFn) -> dict[str, Any]:
+    """A thread of two turns, with a tool that asks a human, and any hooks around it."""
+    names = st.sampled_from(["plain", "asks", "direct", "unknown"])
+    calls = st.lists(st.tuples(names, st.sampled_from([{}, {"x": 1}])), max_size=2)
+    return {
+        "script": draw(st.lists(calls, min_size=1, max_size=4)),
+        "turns": draw(st.integers(1, 2)),
+        "hooks": draw(
+            st.lists(
+                st.sampled_from(["before", "after", "tool", "model", "once", "all"]),
+                max_size=3,
+            )
+        ),
+        "answer": draw(st.sampled_from(["yes", "no"])),
+        "prompt": draw(st.sampled_from([None, "be short"])),
+        "awaited": draw(st.booleans()),
+    }
+
+
+def hook_of(lc: World, kind: str, number: int, log: list[str]) -> Any:
+    """A middleware with some hooks, which writes into the log."""
+
+    def noted(what: str) -> None:
+        log.append(f"{kind}{number} {what}")
+
+    class Hooks(lc.AgentMiddleware):
+        if kind in ("before", "all"):
+
+            def before_model(self, state: Any, runtime: Any) -> Any:
+                noted(f"before {len(state['messages'])}")
+
+        if kind == "once":
+
+            def before_model(self, state: Any, runtime: Any) -> Any:
+                noted("writes")
+                if len(state["messages"]) == 1:
+                    return {"messages": [lc.HumanMessage("reminder", id="r")]}
+
+        if kind in ("after", "all"):
+
+            def after_model(self, state: Any, runtime: Any) -> Any:
+                noted(f"after {len(state['messages'])}")
+
+        if kind in ("tool", "all"):
+
+            def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+                answer = handler(request)
+                answer.content += f" {kind}{number}"
+                return answer
+
+            async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+                answer = await handler(request)
+                answer.content += f" {kind}{number}"
+                return answer
+
+        if kind in ("model", "all"):
+
+            def wrap_model_call(self, request: Any, handler: Any) -> Any:
+                noted(f"model in {len(request.messages)}")
+                response = handler(request)
+                noted(f"model out {len(response.result)}")
+                return response
+
+            async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+                noted(f"model in {len(request.messages)}")
+                response = await handler(request)
+                noted(f"model out {len(response.result)}")
+                return response
+
+    Hooks.__name__ = f"{kind}{number}"
+    return Hooks()
+
+
+def check_thread(example: dict[str, Any]) -> None:
+    def outcome(lc: World) -> Any:
+        log: list[str] = []
+        script = [
+            lc.AIMessage(
+                f"answer {number}",
+                tool_calls=[
+                    {"name": name, "args": args, "id": f"c{number}.{n}", "type": "tool_call"}
+                    for n, (name, args) in enumerate(calls)
+                ],
+            )
+            for number, calls in enumerate(example["script"])
+        ]
+        model = lc.ScriptedChatModel(script)
+        agent = thread_agent(lc, model, example, log)
+        return attempt(lambda: run_thread(lc, agent, example)), log, len(model.requests)
+
+    twin(outcome).assert_equal()
+
+
+def thread_agent(lc: World, model: Any, example: dict[str, Any], log: list[str]) -> Any:
+    @lc.tool
+    def plain(x: int = 0) -> str:
+        """A tool."""
+        return f"plain {x}"
+
+    @lc.tool(return_direct=True)
+    def direct(x: int = 0) -> str:
+        """A tool whose answer is the last word."""
+        return f"direct {x}"
+
+    @lc.tool
+    def asks(x: int = 0) -> str:
+        """A tool that asks a human."""
+        return f"{x} {lc.interrupt({'question': x})}"
+
+    return lc.create_agent(
+        model,
+        [plain, asks, direct],
+        middleware=[hook_of(lc, kind, n, log) for n, kind in enumerate(example["hooks"])],
+        system_prompt=example["prompt"],
+        checkpointer=lc.InMemorySaver(),
+    )
+
+
+def run_thread(lc: World, agent: Any, example: dict[str, Any]) -> Any:
+    config = {"configurable": {"thread_id": "1"}, "recursion_limit": 12}
+
+    def invoked(given: Any) -> Any:
+        if example["awaited"]:
+            return asyncio.run(agent.ainvoke(given, config))
+        return agent.invoke(given, config)
+
+    states = []
+    for turn in range(example["turns"]):
+        states.append(invoked({"messages": [("user", f"turn {turn}")]}))
+        # Two calls of one step may ask at once; then every question is answered by its id.
+        for _ in range(3):
+            if not (asked := states[-1].pop("__interrupt__", None)):
+                break
+            answers = {question.id: example["answer"] for question in asked}
+            states.append(sorted(str(question.value) for question in asked))
+            states.append(invoked(lc.Command(resume=answers)))
+    return states
+
+
+test_any_thread, test_any_thread_long = properties(threads(), check_thread, 25, 300)
+
+
 def check_hand_written(example: dict[str, Any]) -> None:
     """The same histories through ToolNode and tools_condition."""
 
@@ -561,6 +809,27 @@ class State(TypedDict, total=False):
     n: int
 
 
+@dataclass
+class StateObject:
+    log: Annotated[list[str], operator.add] = field(default_factory=list)
+    seen: Annotated[dict[str, int], operator.or_] = field(default_factory=dict)
+    n: int = 0
+
+
+class StateModel(BaseModel):
+    log: Annotated[list[str], operator.add] = Field(default_factory=list)
+    seen: Annotated[dict[str, int], operator.or_] = Field(default_factory=dict)
+    n: int = 0
+
+
+STATES = {"dict": State, "object": StateObject, "model": StateModel}
+
+
+def size_of(state: Any) -> int:
+    """The length of the log, whichever kind of state a node or a path was given."""
+    return len(state.get("log", ()) if isinstance(state, dict) else state.log)
+
+
 NODES = ["a", "b", "c", "d"]
 
 
@@ -582,6 +851,7 @@ def graphs(draw: st.DrawFn) -> dict[str, Any]:
     }
     return {
         "nodes": nodes,
+        "state": draw(st.sampled_from(["dict", "dict", "object", "model"])),
         "start": draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True)),
         "join": draw(st.none() | st.lists(st.sampled_from(names), min_size=2, max_size=2)),
         "saved": draw(st.booleans()),
@@ -597,7 +867,7 @@ def check_graph(example: dict[str, Any]) -> None:
 
 def run_graph(lc: World, example: dict[str, Any]) -> Any:
     """All states that the graph goes through, the error that ends it, the answers it asks for."""
-    builder = lc.StateGraph(State)
+    builder = lc.StateGraph(STATES[example["state"]])
     for name, told in example["nodes"].items():
         builder.add_node(name, node_of(lc, name, told))
     for name in example["start"]:
@@ -647,8 +917,9 @@ def streamed(graph: Any, given: Any, config: Any, example: dict[str, Any]) -> li
 def node_of(lc: World, name: str, told: dict[str, Any]) -> Any:
     def node(state: Any) -> Any:
         if told["writes"] == "fails":
-            raise RuntimeError(f"{name} failed")
-        size = len(state.get("log", ()))
+            # One text for all, because of two that fail in one step either may be the first.
+            raise RuntimeError("failed")
+        size = size_of(state)
         update = {
             "log": {"log": [f"{name}{size}"]},
             "seen": {"seen": {name: size}},
@@ -666,7 +937,7 @@ def node_of(lc: World, name: str, told: dict[str, Any]) -> Any:
 
 def path_of(name: str, targets: list[str]) -> Any:
     def path(state: Any) -> str:
-        return targets[len(state.get("log", ())) % len(targets)]
+        return targets[size_of(state) % len(targets)]
 
     path.__name__ = f"path_{name}"
     return path

@@ -141,6 +141,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "It raises, and names the node and the ones that exist.",
         "A run that stops halfway and looks finished is the hardest kind of fault to find.",
     ),
+    Divergence(
+        "input-messages-untouched",
+        9,
+        "Messages of a run's input that have no id get one, also in the caller's own objects.",
+        "The state has copies with ids; the caller's messages stay as they were.",
+        "What you were given stays as it was, so that it can be given again.",
+    ),
 )
 
 

@@ -353,6 +353,17 @@ def limit_of_zero(lc: World) -> Any:
     return chain(lc, State, says("a")).invoke({"log": []}, {"recursion_limit": 0})
 
 
+@case(
+    LAYER,
+    "the messages that a run is given have ids afterwards, or stay as they were",
+    differs="input-messages-untouched",
+)
+def input_messages(lc: World) -> Any:
+    given = [lc.HumanMessage("你好")]
+    chain(lc, lc.MessagesState, lambda state: None).invoke({"messages": given})
+    return given
+
+
 @case(LAYER, "a node that fails fails the run, and the caller's state stays as it was")
 def node_raises(lc: World) -> Any:
     def fail(state: Any) -> Any:
