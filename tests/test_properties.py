@@ -893,10 +893,11 @@ def run_graph(lc: World, example: dict[str, Any]) -> Any:
             if "__interrupt__" in state:
                 # Questions of one step come in the order in which their nodes were done.
                 state["__interrupt__"] = sorted(state["__interrupt__"], key=lambda q: q.value)
-        asked = states and states[-1].get("__interrupt__")
+        asked = states[-1].get("__interrupt__", ()) if states else ()
         if error or not asked or not example["saved"]:
             return states, error
-        given = lc.Command(resume=f"answer {len(states)}")
+        answers = {question.id: f"answer to {question.value}" for question in asked}
+        given = lc.Command(resume=answers if len(asked) > 1 else f"answer {len(states)}")
     return states, "asked too often"
 
 
