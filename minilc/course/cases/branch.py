@@ -383,10 +383,8 @@ def answered(lc: World) -> Any:
 @case(LAYER, "two questions of one node need two answers, and the node starts over each time")
 def two_questions(lc: World) -> Any:
     graph = asking(lc, 2, checkpointer=lc.InMemorySaver())
-    results = [
-        graph.invoke(given, THREAD)
-        for given in ({"log": []}, lc.Command(resume="one"), lc.Command(resume="two"))
-    ]
+    steps: list[Any] = [{"log": []}, lc.Command(resume="one"), lc.Command(resume="two")]
+    results = [graph.invoke(step, THREAD) for step in steps]
     return [
         [question.value for question in result.get("__interrupt__", ())] or result["log"]
         for result in results

@@ -1,5 +1,8 @@
 """Layer 14, factory: what create_agent builds, and along which edges it runs."""
 
+# Annotations name a world's classes, which are chosen at run time.
+# mypy: disable-error-code="name-defined, valid-type"
+
 import operator
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, Union

@@ -1,5 +1,8 @@
 """Layer 11, injection: what a tool is given that the model may not fill."""
 
+# Annotations name a world's classes, which are chosen at run time.
+# mypy: disable-error-code="name-defined, valid-type"
+
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
