@@ -292,6 +292,11 @@ def body_raises(lc: World) -> Any:
     return pay.invoke(call("pay"))
 
 
+@case(LAYER, "a text that reports a failure is a success")
+def reported_failure(lc: World) -> Any:
+    return giver(lc, "Cannot refund: order is not paid.").invoke(call("give"))
+
+
 @case(LAYER, "a ToolException is raised unless the tool handles it")
 def tool_exception(lc: World) -> Any:
     return failing(lc, "card declined").invoke({})

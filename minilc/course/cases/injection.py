@@ -166,7 +166,7 @@ def state_list(lc: World) -> Any:
     return lc.ToolNode([count]).invoke(given, by_hand(lc))
 
 
-@case(LAYER, "a list of messages has no other field")
+@case(LAYER, "a list of messages has no other field", differs="list-without-fields")
 def state_list_missing(lc: World) -> Any:
     given = [asks(lc, call("query_order", {"order_id": "O1"}))]
     return lc.ToolNode([one_field(lc)]).invoke(given, by_hand(lc))
@@ -226,6 +226,22 @@ def state_changed(lc: World) -> Any:
 
     return graph_of(lc, cheer, call("cheer"), state=State).invoke({"messages": [], "mood": "sad"})[
         "mood"
+    ]
+
+
+@case(LAYER, "what is appended to a list in the injected state stays, though nobody wrote it")
+def state_appended(lc: World) -> Any:
+    class State(lc.MessagesState):
+        tags: list[str]
+
+    @lc.tool
+    def mark(state: Annotated[dict, lc.InjectedState]) -> str:
+        """Mark."""
+        state["tags"].append("new")
+        return "done"
+
+    return graph_of(lc, mark, call("mark"), state=State).invoke({"messages": [], "tags": ["old"]})[
+        "tags"
     ]
 
 

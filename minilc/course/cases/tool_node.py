@@ -346,6 +346,12 @@ def command_without_answer(lc: World) -> Any:
     return run_tools(lc, [returning(lc, lc.Command(update={"mood": "good"}))], call("give"))
 
 
+@case(LAYER, "sent alone, a call is told how its answer must look", differs="answer-example")
+def command_without_answer_for_calls(lc: World) -> Any:
+    tool = returning(lc, lc.Command(update={"mood": "good"}))
+    return lc.ToolNode([tool]).invoke([call("give")], by_hand(lc))
+
+
 @case(LAYER, "with handle_tool_errors that error is a message", behaviour="handled-normalisation")
 def command_error_handled(lc: World) -> Any:
     value = lc.Command(update={"mood": "good"})
@@ -369,13 +375,13 @@ def command_without_update(lc: World) -> Any:
     return run_tools(lc, [returning(lc, lc.Command(goto="next"))], call("give"))
 
 
-@case(LAYER, "a Command that removes all messages needs no answer")
+@case(LAYER, "a Command that removes all messages and the call", differs="removing-command")
 def command_removes(lc: World) -> Any:
     value = lc.Command(update={"messages": [lc.RemoveMessage(id=lc.REMOVE_ALL_MESSAGES)]})
     return run_tools(lc, [returning(lc, value)], call("give"))
 
 
-@case(LAYER, "Sends of several Commands for the parent are one Command")
+@case(LAYER, "several Commands with Sends for the parent", differs="parent-sends")
 def commands_for_parent(lc: World) -> Any:
     @lc.tool
     def hand_over(to: str) -> Any:
