@@ -2,113 +2,71 @@
 
 Mirrors langchain/agents/middleware/types.py, langchain/agents/structured_output.py, and from
 langchain/agents/factory.py the composition
-Leaves out the ready-made middleware, `dynamic_prompt`, `ExtendedModelResponse`, trace policies,
-stream transformers, `ProviderStrategy` and `AutoStrategy`, `system_prompt` as an argument of
-ModelRequest, the warning when one of its fields is assigned.
+Leaves out the ready-made middleware, before_agent and after_agent, `dynamic_prompt`,
+`ExtendedModelResponse`, fields of the state that a caller may not give (but for its own), the
+decorators' `tools` and `state_schema` (write a class), `system_prompt` in a ModelRequest,
+`ProviderStrategy` and `AutoStrategy`, schemas of an answer that are a union or JSON, what the
+errors about an answer carry besides their text.
 """
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from inspect import iscoroutinefunction
-from types import UnionType
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Required
-from uuid import uuid4
+from typing import Annotated, Any, Generic, Literal, NotRequired, get_type_hints
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 # Pydantic's own dependency: it takes only this TypedDict before Python 3.12, and a type variable
 # with a default is not in `typing` before Python 3.13.
-from typing_extensions import TypedDict, TypeVar, is_typeddict
+from typing_extensions import TypedDict, TypeVar
 
-from minilc.base import BaseTool, RunnableConfig
-from minilc.branch import Command, RunnableCallable, Runtime
-from minilc.messages import (
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    SystemMessage,
-    ToolCall,
-    ToolMessage,
-)
+from minilc.base import BaseTool
+from minilc.branch import RunnableCallable
+from minilc.function_calling import convert_to_openai_tool
+from minilc.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
 from minilc.state import EphemeralValue, add_messages
-from minilc.structured import StructuredTool
 from minilc.tool_node import ToolCallRequest
 
-SchemaT = TypeVar("SchemaT")
 StateT = TypeVar("StateT", default=Any)
 ContextT = TypeVar("ContextT", default=None)
-ResponseT = TypeVar("ResponseT", default=Any)
 JumpTo = Literal["tools", "model", "end"]
-Update = dict[str, Any] | Command[Any] | None
 # What a hook of the `wrap_` kind is given besides the request: it runs everything further in.
 Handler = Callable[[Any], Any]
-STRUCTURED_OUTPUT_ERROR_TEMPLATE = "Error: {error}\n Please fix your mistakes."
 
 
 # --- the agent's state ----------------------------------------------------------------------------
 
 
-class OmitFromSchema(NamedTuple):
-    """Marks a field of the state that a caller may not give, or does not get."""
-
-    input: bool = True
-    output: bool = True
-
-
-OmitFromInput = OmitFromSchema(output=False)
-OmitFromOutput = OmitFromSchema(input=False)
-PrivateStateAttr = OmitFromSchema()
-
-
-class AgentState(TypedDict, Generic[ResponseT]):
+class AgentState(TypedDict):
     """What an agent knows; a middleware or a caller may add fields of their own."""
 
-    messages: Required[Annotated[list[AnyMessage], add_messages]]
-    jump_to: NotRequired[Annotated[JumpTo | None, EphemeralValue, PrivateStateAttr]]
-    structured_response: NotRequired[Annotated[ResponseT, OmitFromInput]]
+    messages: Annotated[list[AnyMessage], add_messages]
+    jump_to: NotRequired[Annotated[JumpTo | None, EphemeralValue]]
+    structured_response: NotRequired[Any]
 
 
-class InputAgentState(TypedDict):
-    """What an agent is given."""
-
-    messages: Required[Annotated[list[AnyMessage | dict[str, Any]], add_messages]]
+InputAgentState = OutputAgentState = AgentState
 
 
-class OutputAgentState(TypedDict, Generic[ResponseT]):
-    """What an agent gives back."""
-
-    messages: Required[Annotated[list[AnyMessage], add_messages]]
-    structured_response: NotRequired[ResponseT]
-
-
-def _resolve_schemas(middleware: Sequence[AgentMiddleware], state_schema: Any) -> list[Any]:
-    """The schemas of the state, its input and its output; a field's last hint counts."""
+def _resolve_schemas(schemas: Sequence[Any]) -> list[Any]:
+    """The schemas of the state, and of what a caller sees of it; a field's last hint counts."""
     hints: dict[str, Any] = {}
-    for schema in (*(m.state_schema for m in middleware), state_schema or AgentState):
-        hints |= typing.get_type_hints(schema, include_extras=True)
-    given = {name: hint for name, hint in hints.items() if not _is_omitted(hint, "input")}
-    told = {name: hint for name, hint in hints.items() if not _is_omitted(hint, "output")}
-    named = {"StateSchema": hints, "InputSchema": given, "OutputSchema": told}
+    for schema in schemas:
+        hints |= get_type_hints(schema, include_extras=True)
+    told = {name: hint for name, hint in hints.items() if name != "jump_to"}
+    named = {"StateSchema": hints, "OutputSchema": told}
     # A type checker knows no TypedDict that is made at run time.
     return [TypedDict(*item) for item in named.items()]  # type: ignore[operator]
-
-
-def _is_omitted(hint: Any, side: str) -> bool:
-    if typing.get_origin(hint) in (Required, NotRequired):
-        hint = typing.get_args(hint)[0]
-    marks = getattr(hint, "__metadata__", ())
-    return any(isinstance(mark, OmitFromSchema) and getattr(mark, side) for mark in marks)
 
 
 # --- one model call -------------------------------------------------------------------------------
 
 
 @dataclass(kw_only=True)
-class ModelRequest(Generic[ContextT]):
+class ModelRequest:
     """One question to the model on its way; what `wrap_model_call` sees and may replace.
 
     Args:
@@ -123,178 +81,106 @@ class ModelRequest(Generic[ContextT]):
     system_message: SystemMessage | None = None
     tool_choice: Any = None
     tools: list[BaseTool | dict[str, Any]] = field(default_factory=list)
-    response_format: Any = None
+    response_format: ToolStrategy | None = None
     state: Any = field(default_factory=lambda: {"messages": []})
-    runtime: Runtime[ContextT] | None = None
+    runtime: Any = None
     model_settings: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def system_prompt(self) -> str | None:
-        """The text of the system message."""
-        return None if self.system_message is None else self.system_message.text
-
-    def override(self, **overrides: Any) -> ModelRequest[ContextT]:
-        """A copy with other values of these fields; a `system_prompt` becomes the system message.
-
-        Raises:
-            ValueError: both `system_prompt` and `system_message` are given.
-        """
-        if "system_prompt" in overrides:
-            if "system_message" in overrides:
-                raise ValueError("Cannot specify both system_prompt and system_message")
-            prompt = overrides.pop("system_prompt")
-            overrides["system_message"] = None if prompt is None else SystemMessage(content=prompt)
+    def override(self, **overrides: Any) -> ModelRequest:
+        """A copy with other values of these fields."""
         return replace(self, **overrides)
 
 
 @dataclass
-class ModelResponse(Generic[ResponseT]):
+class ModelResponse:
     """What a model call adds to the history, and the structured answer if there is one."""
 
     result: list[BaseMessage]
-    structured_response: ResponseT | None = None
+    structured_response: Any = None
 
 
-ModelCallResult = ModelResponse[ResponseT] | AIMessage
+ModelCallResult = ModelResponse | AIMessage
 
 
 # --- the form of an answer ------------------------------------------------------------------------
 
 
-class StructuredOutputError(Exception):
-    """The model's structured answer cannot be used; `ai_message` is the answer."""
-
-    ai_message: AIMessage
-
-
-class MultipleStructuredOutputsError(StructuredOutputError):
+class MultipleStructuredOutputsError(Exception):
     """The model gave several structured answers at once."""
 
-    def __init__(self, tool_names: list[str], ai_message: AIMessage) -> None:
-        self.tool_names, self.ai_message = tool_names, ai_message
-        super().__init__(
-            "Model incorrectly returned multiple structured responses "
-            f"({', '.join(tool_names)}) when only one is expected."
-        )
 
-
-class StructuredOutputValidationError(StructuredOutputError):
-    """The structured answer does not fit its schema; `source` says why."""
-
-    def __init__(self, tool_name: str, source: Exception, ai_message: AIMessage) -> None:
-        self.tool_name, self.source, self.ai_message = tool_name, source, ai_message
-        super().__init__(f"Failed to parse structured output for tool '{tool_name}': {source}.")
-
-
-class OutputToolBinding:
-    """A schema as a tool: the model answers by calling it, and it never runs.
-
-    Raises:
-        ValueError: it is no pydantic model, dataclass, TypedDict or JSON schema.
-    """
-
-    def __init__(self, schema: Any) -> None:
-        is_json, is_model = isinstance(schema, dict), isinstance(schema, type(BaseModel))
-        if not (is_json or is_model or is_dataclass(schema) or is_typeddict(schema)):
-            raise ValueError(
-                f"Unsupported schema type: {type(schema)}. Supported types: Pydantic models, "
-                "dataclasses, TypedDicts, and JSON schema dicts."
-            )
-        # Whatever fits a JSON schema is for the model to know: any arguments pass.
-        self.adapter: TypeAdapter[Any] = TypeAdapter(dict[str, Any] if is_json else schema)
-        json_schema = schema if is_json else self.adapter.json_schema()
-        unnamed = f"response_format_{uuid4().hex[:4]}"
-        self.schema = schema
-        self.name = str(schema.get("title", unnamed)) if is_json else schema.__name__
-        description = schema.get("description", "") if is_json else schema.__doc__ or ""
-        self.tool = StructuredTool(name=self.name, description=description, args_schema=json_schema)
-
-    def parse(self, tool_args: dict[str, Any]) -> Any:
-        """An object of the schema; for a JSON schema the arguments as they are.
-
-        Raises:
-            ValueError: they do not fit.
-        """
-        try:
-            return self.adapter.validate_python(tool_args)
-        except Exception as error:  # the schema's own validators may raise anything
-            raise ValueError(f"Failed to parse data to {self.name}: {error}") from error
+class StructuredOutputValidationError(Exception):
+    """The structured answer does not fit its schema; its cause says why."""
 
 
 @dataclass
-class ToolStrategy(Generic[SchemaT]):
-    """Get a structured answer by offering its schema to the model as a tool.
+class ToolStrategy:
+    """Get a structured answer by offering its schema to the model as a tool that never runs.
 
     Args:
-        schema: of the answer; a union (or `oneOf`) lets the model choose.
+        schema: a pydantic model, a TypedDict, or a JSON schema with a title.
         tool_message_content: what the history says instead of the answer's repr.
         handle_errors: which errors go back to the model: all, none, those of some types; or all,
             in the words of a text or of a function of the error.
+
+    Raises:
+        ValueError: the schema is none.
     """
 
     schema: Any
-    _: KW_ONLY
     tool_message_content: str | None = None
     handle_errors: Any = True
 
     def __post_init__(self) -> None:
-        variants = [self.schema]
-        if typing.get_origin(self.schema) in (UnionType, typing.Union):
-            variants = list(typing.get_args(self.schema))
-        elif isinstance(self.schema, dict):
-            variants = self.schema.get("oneOf", variants)
-        self.schema_specs = [OutputToolBinding(variant) for variant in variants]
+        self.tool = convert_to_openai_tool(self.schema)
+        self.name = self.tool["function"]["name"]
+        # Whatever fits a JSON schema is for the model to know: any arguments pass.
+        self.adapter = TypeAdapter(dict if isinstance(self.schema, dict) else self.schema)
 
-    @classmethod
-    def of(cls, response_format: Any) -> ToolStrategy | None:
-        """What a `response_format` means: itself, a strategy for a bare schema, or nothing."""
-        if response_format is None or isinstance(response_format, cls):
-            return response_format
-        return cls(response_format)
-
-    def read(
-        self, message: AIMessage, calls: list[ToolCall], tools: dict[str, OutputToolBinding]
-    ) -> ModelResponse:
+    def read(self, message: AIMessage, calls: list[Any]) -> ModelResponse:
         """The structured answer that the calls of a message are; or what to tell the model.
 
         Raises:
-            StructuredOutputError: `handle_errors` does not cover what is wrong with it.
+            MultipleStructuredOutputsError: there are several, and `handle_errors` lets it pass.
+            StructuredOutputValidationError: it does not fit, and `handle_errors` lets it pass.
         """
-        name = calls[0]["name"]
-        if len(calls) > 1:
-            several = MultipleStructuredOutputsError([call["name"] for call in calls], message)
-            return self._handle_structured_output_error(several, calls)
+        structured = None
         try:
-            structured = tools[name].parse(calls[0]["args"])
+            structured = self._parse(calls)
             text = self.tool_message_content or f"Returning structured response: {structured}"
-            return ModelResponse([message, _answer(calls[0], text)], structured)
-        except ValueError as source:
-            error = StructuredOutputValidationError(name, source, message)
-            return self._handle_structured_output_error(error, calls)
+        except (MultipleStructuredOutputsError, StructuredOutputValidationError) as error:
+            text = self._handle_structured_output_error(error)
+        told = {"content": text, "name": self.name}
+        answers = [ToolMessage(**told, tool_call_id=call["id"]) for call in calls]
+        return ModelResponse([message, *answers], structured)
 
-    def _handle_structured_output_error(
-        self, error: StructuredOutputError, calls: list[ToolCall]
-    ) -> ModelResponse:
+    def _parse(self, calls: list[Any]) -> Any:
+        if len(calls) > 1:
+            names = ", ".join(call["name"] for call in calls)
+            text = f"Model incorrectly returned multiple structured responses ({names}) when only"
+            raise MultipleStructuredOutputsError(f"{text} one is expected.")
+        try:
+            return self.adapter.validate_python(calls[0]["args"])
+        except Exception as error:  # the schema's own validators may raise anything
+            text = f"Failed to parse structured output for tool '{self.name}': Failed to parse data"
+            raise StructuredOutputValidationError(f"{text} to {self.name}: {error}.") from error
+
+    def _handle_structured_output_error(self, error: Exception) -> str:
+        """The text that goes back to the model; the error itself if it is not to be handled."""
         handled = self.handle_errors
-        if isinstance(handled, bool):
-            handled = Exception if handled else ()
-        if not isinstance(handled, type | tuple):
-            text = handled if isinstance(handled, str) else handled(error)
-        elif isinstance(error, handled):
-            text = STRUCTURED_OUTPUT_ERROR_TEMPLATE.format(error=error)
-        else:
-            raise error from getattr(error, "source", None)
-        return ModelResponse([error.ai_message, *(_answer(call, text) for call in calls)])
-
-
-def _answer(call: Any, text: str) -> ToolMessage:
-    return ToolMessage(content=text, name=call["name"], tool_call_id=call["id"])
+        if isinstance(handled, str):
+            return handled
+        if callable(handled) and not isinstance(handled, type):
+            return handled(error)
+        if handled is True or (handled and isinstance(error, handled)):
+            return f"Error: {error}\n Please fix your mistakes."
+        raise error
 
 
 # --- the hooks ------------------------------------------------------------------------------------
 
 
-class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
+class AgentMiddleware(Generic[StateT, ContextT]):
     """Code that stands around an agent's steps: subclass it and override the hooks you need.
 
     A hook that updates the state may have one side, sync or async; a sync one serves both. Of a
@@ -313,29 +199,17 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
         """What its nodes are called after; no two middleware of an agent may share it."""
         return type(self).__name__
 
-    def before_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
-        """Update the state once, before everything else."""
-
-    async def abefore_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
-        """`before_agent`, awaited."""
-
-    def before_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+    def before_model(self, state: StateT, runtime: Any) -> Any:
         """Update the state before each model call."""
 
-    async def abefore_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+    async def abefore_model(self, state: StateT, runtime: Any) -> Any:
         """`before_model`, awaited."""
 
-    def after_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+    def after_model(self, state: StateT, runtime: Any) -> Any:
         """Update the state after each model call."""
 
-    async def aafter_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+    async def aafter_model(self, state: StateT, runtime: Any) -> Any:
         """`after_model`, awaited."""
-
-    def after_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
-        """Update the state once, when everything else is done."""
-
-    async def aafter_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
-        """`after_agent`, awaited."""
 
     def wrap_model_call(self, request: ModelRequest, handler: Handler) -> ModelCallResult:
         """Give the answer of one model call; `handler(request)` asks the model."""
@@ -378,31 +252,22 @@ def _own_sides(middleware: AgentMiddleware, hook: str) -> list[Any]:
     return [getattr(middleware, name) for name in own]
 
 
-class _HookNode:
+def _hook_node(sides: list[Any]) -> RunnableCallable:
     """A hook as a node: each side does its part, and one that is alone does both."""
-
-    def __init__(self, middleware: AgentMiddleware, hook: str) -> None:
-        sides = _own_sides(middleware, hook)
-        declared = [side.__can_jump_to__ for side in sides if hasattr(side, "__can_jump_to__")]
-        self.can_jump_to: list[JumpTo] = declared[0] if declared else []
-        self.sync, self.async_ = RunnableCallable(sides[0]), RunnableCallable(sides[-1])
-
-    def invoke(self, state: Any, config: RunnableConfig) -> Any:
-        return self.sync.invoke(state, config)
-
-    async def ainvoke(self, state: Any, config: RunnableConfig) -> Any:
-        return await self.async_.ainvoke(state, config)
+    node = RunnableCallable(sides[0])
+    if len(sides) == 2:
+        node.afunc = sides[1]
+    return node
 
 
 # --- decorators -----------------------------------------------------------------------------------
 
 
-def hook_config(*, can_jump_to: list[JumpTo] | None = None) -> Callable[[Any], Any]:
-    """Declare where the `jump_to` of a `before_` or `after_` hook may lead."""
+def hook_config(*, can_jump_to: Sequence[JumpTo]) -> Callable[[Any], Any]:
+    """Declare where the `jump_to` that a method returns may lead."""
 
     def decorator(func: Any) -> Any:
-        if can_jump_to is not None:
-            func.__can_jump_to__ = can_jump_to
+        func.__can_jump_to__ = can_jump_to
         return func
 
     return decorator
@@ -411,47 +276,27 @@ def hook_config(*, can_jump_to: list[JumpTo] | None = None) -> Callable[[Any], A
 def _hook_decorator(hook: str) -> Callable[..., Any]:
     """The decorator that makes a middleware of one function, with or without options."""
 
-    def decorate(
-        func: Callable[..., Any] | None = None,
-        *,
-        state_schema: type[Any] | None = None,
-        tools: list[BaseTool] | None = None,
-        can_jump_to: list[JumpTo] | None = None,
-        name: str | None = None,
-    ) -> Any:
-        if can_jump_to is not None and hook.startswith("wrap_"):
-            raise TypeError(f"{hook}() got an unexpected keyword argument 'can_jump_to'")
-        members = {"state_schema": state_schema or AgentState, "tools": tools or []}
+    def decorate(func: Any = None, *, can_jump_to: Any = (), name: str | None = None) -> Any:
+        if func is None:
+            return partial(decorate, can_jump_to=can_jump_to, name=name)
 
-        def decorator(func: Callable[..., Any]) -> AgentMiddleware:
-            side, method = _as_method(hook, func)
-            jumps = getattr(func, "__can_jump_to__", None) if can_jump_to is None else can_jump_to
-            own = {**members, side: hook_config(can_jump_to=jumps)(method)}
-            title: str = getattr(func, "__name__", hook.title().replace("_", "") + "Middleware")
-            return type(name or title, (AgentMiddleware,), own)()
+        async def async_wrapped(_self: Any, state: Any, runtime: Any) -> Any:
+            return await func(state, runtime)
 
-        return decorator if func is None else decorator(func)
+        def wrapped(_self: Any, state: Any, runtime: Any) -> Any:
+            return func(state, runtime)
+
+        is_async = iscoroutinefunction(func)
+        method = hook_config(can_jump_to=can_jump_to)(async_wrapped if is_async else wrapped)
+        members = {f"a{hook}" if is_async else hook: method}
+        return type(name or func.__name__, (AgentMiddleware,), members)()
 
     decorate.__name__ = decorate.__qualname__ = hook
     return decorate
 
 
-def _as_method(hook: str, func: Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
-    """Which side of the hook a function is, and the function as a method."""
-
-    async def async_wrapped(_self: Any, state: Any, runtime: Any) -> Any:
-        return await func(state, runtime)
-
-    def wrapped(_self: Any, state: Any, runtime: Any) -> Any:
-        return func(state, runtime)
-
-    return (f"a{hook}", async_wrapped) if iscoroutinefunction(func) else (hook, wrapped)
-
-
-before_agent = _hook_decorator("before_agent")
 before_model = _hook_decorator("before_model")
 after_model = _hook_decorator("after_model")
-after_agent = _hook_decorator("after_agent")
 wrap_model_call = _hook_decorator("wrap_model_call")
 wrap_tool_call = _hook_decorator("wrap_tool_call")
 

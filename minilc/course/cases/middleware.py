@@ -261,7 +261,11 @@ def model_retried(lc: World) -> Any:
     return lc.create_agent(model, [], middleware=[again]).invoke(user()), tries
 
 
-@case(LAYER, "a tool that a wrapper adds and nobody registered is refused")
+@case(
+    LAYER,
+    "a tool that a wrapper adds and nobody registered is refused",
+    differs="undeclared-tools",
+)
 def model_tool_added(lc: World) -> Any:
     @lc.wrap_model_call
     def add(request: Any, handler: Any) -> Any:
@@ -563,6 +567,26 @@ def bare_function(lc: World) -> Any:
         return handler(request)
 
     return lc.create_agent(model_of(lc), [weather(lc)], middleware=[audit])
+
+
+@case(LAYER, "hooks around the whole run", differs="agent-hooks")
+def around_the_run(lc: World) -> Any:
+    log = []
+
+    class Around(lc.AgentMiddleware):
+        def before_agent(self, state: Any, runtime: Any) -> Any:
+            log.append("before")
+
+        def after_agent(self, state: Any, runtime: Any) -> Any:
+            log.append("after")
+
+    lc.create_agent(lc.ScriptedChatModel(["ok"]), [], middleware=[Around()]).invoke(user())
+    return log
+
+
+@case(LAYER, "the system prompt of a request", differs="model-request-system-prompt")
+def request_system_prompt(lc: World) -> Any:
+    return lc.ModelRequest(model=None, messages=[]).override(system_prompt="be short").system_prompt
 
 
 @case(LAYER, "a middleware's name is its class, or that of the function that was decorated")
