@@ -215,9 +215,7 @@ def get_weather(city: str) -> str:
 
 
 assert AIMessage("", tool_calls=[bare]).tool_calls == [call]
-with expect_error(
-    ValidationError, "1 validation error for get_weather\ncity\n  Field required ..."
-):
+with expect_error(ValidationError, "1 validation error for get_weather\ncity\n  Field required..."):
     get_weather.invoke(bare)
 
 # %% [markdown] lang="en"

@@ -59,6 +59,11 @@ def _takes_the_text(raw_tool_calls: Any) -> Any:
     return [_as_call(raw, raw["function"]["arguments"]) for raw in raw_tool_calls], []
 
 
+def _no_type(raw_tool_calls: Any) -> Any:
+    calls, invalid = _never_fails(raw_tool_calls)
+    return [{key: call[key] for key in ("name", "args", "id")} for call in calls], invalid
+
+
 def _never_fails(raw_tool_calls: Any) -> Any:
     return [_as_call(raw, json.loads(raw["function"]["arguments"])) for raw in raw_tool_calls], []
 
@@ -113,9 +118,15 @@ def read_calls(raw_tool_calls: list[dict[str, Any]]) -> tuple[list[Any], list[An
     ),
     checks=(
         Check(
+            "the arguments of a good call",
+            lambda lc, read: [one["args"] for one in _given(GOOD)(lc, read)[0]],
+            "the arguments are still the text that came over the wire; a call's `args` are a dict",
+            [{"city": "北京"}],
+        ),
+        Check(
             "a good call",
             _given(GOOD),
-            "the arguments are still the text that came over the wire; a call's `args` are a dict",
+            "a call has four keys, and no others: name, args, id, and the type `tool_call`",
             ([READ_CALL], []),
         ),
         Check(
@@ -133,8 +144,15 @@ def read_calls(raw_tool_calls: list[dict[str, Any]]) -> tuple[list[Any], list[An
         ),
         Check(
             "what is kept of it",
-            lambda lc, read: _given(CUT)(lc, read)[1],
+            lambda lc, read: [one["args"] for one in _given(CUT)(lc, read)[1]],
             "an invalid call must keep the text that the model wrote, so that it can be mended",
+            ['{"city": "北'],
+        ),
+        Check(
+            "an invalid call",
+            lambda lc, read: _given(CUT)(lc, read)[1],
+            "an invalid call has five keys: name, args, id, error, and the type "
+            "`invalid_tool_call`",
             [INVALID_CALL],
         ),
         Check(
@@ -146,6 +164,7 @@ def read_calls(raw_tool_calls: list[dict[str, Any]]) -> tuple[list[Any], list[An
     ),
     wrong_answers=(
         Wrong(_takes_the_text, "came over the wire"),
+        Wrong(_no_type, "four keys"),
         Wrong(_never_fails, "must neither stop"),
         Wrong(_runs_the_broken, "must neither stop"),
         Wrong(_drops_the_broken, "has disappeared"),
