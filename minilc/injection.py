@@ -1,26 +1,22 @@
 """Layer 11: the arguments that the model may not fill: state, store and runtime.
 
 Mirrors langgraph/prebuilt/tool_node.py
-Leaves out `ToolRuntime.emit_output_delta` (a stream mode that minilc does not have).
+Leaves out `ToolRuntime.emit_output_delta` (a stream mode that minilc does not have), and the
+refusal of a parameter that is marked twice: its first mark counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, Union, get_args, get_origin, get_type_hints
+from typing import Any, Generic, get_args, get_origin, get_type_hints
 
 # Pydantic's own dependency; a type variable with a default is not in `typing` before Python 3.13.
 from typing_extensions import TypeVar
 
 from minilc.base import BaseTool, RunnableConfig
 from minilc.messages import ToolCall
-from minilc.schema import (
-    InjectedToolArg,
-    _DirectlyInjectedToolArg,
-    _is_injected_arg_type,
-    get_all_basemodel_annotations,
-)
+from minilc.schema import InjectedToolArg, _DirectlyInjectedToolArg, get_all_basemodel_annotations
 
 StateT = TypeVar("StateT", default=dict)
 ContextT = TypeVar("ContextT", default=None)
@@ -39,23 +35,6 @@ class ToolRuntime(_DirectlyInjectedToolArg, Generic[ContextT, StateT]):
     tools: list[BaseTool] = field(default_factory=list)
     execution_info: Any | None = None
     server_info: Any | None = None
-
-    @classmethod
-    def _for_call(
-        cls, runtime: Any, call_id: str | None, state: Any, config: Any, tools: list[BaseTool]
-    ) -> ToolRuntime:
-        """What is the call's own, and what its node's Runtime has for all."""
-        return ToolRuntime(
-            state=state,
-            tool_call_id=call_id,
-            config=config,
-            tools=tools,
-            context=runtime.context,
-            store=runtime.store,
-            stream_writer=runtime.stream_writer,
-            execution_info=runtime.execution_info,
-            server_info=runtime.server_info,
-        )
 
 
 class InjectedState(InjectedToolArg):
@@ -87,10 +66,6 @@ class _InjectedArgs:
     all_injected_keys: set[str] = field(default_factory=set)
     _optional_state_args: set[str] = field(default_factory=set)
 
-    def names(self) -> set[str | None]:
-        """The parameters that get a value here; the errors about them are not the model's."""
-        return {*self.state, self.store, self.runtime}
-
 
 def _get_all_injected_args(tool: BaseTool) -> _InjectedArgs:
     """Look through a tool's schema and its function for parameters to inject."""
@@ -101,7 +76,7 @@ def _get_all_injected_args(tool: BaseTool) -> _InjectedArgs:
         annotations = {**get_type_hints(function, include_extras=True), **annotations}
     injected = _InjectedArgs()
     for name, type_ in annotations.items():
-        if _is_injected_arg_type(type_):
+        if _get_injection_from_type(type_, InjectedToolArg | _DirectlyInjectedToolArg):
             injected.all_injected_keys.add(name)
         # A parameter that is called runtime gets it, whatever its type.
         if name == "runtime" or _get_injection_from_type(type_, ToolRuntime):
@@ -115,81 +90,42 @@ def _get_all_injected_args(tool: BaseTool) -> _InjectedArgs:
     return injected
 
 
-def _get_injection_from_type(type_: Any, injection_type: type) -> Any:
-    """The mark in an annotation, True if the annotation itself is the mark, or None.
-
-    Raises:
-        ValueError: there are two.
-    """
-    matches = [arg for arg in get_args(type_) if _is_injection(arg, injection_type)]
-    if len(matches) > 1:
-        raise ValueError(
-            f"A tool argument should not be annotated with {injection_type.__name__} "
-            f"more than once. Found: {matches}"
-        )
-    return matches[0] if matches else _is_injection(type_, injection_type) or None
+def _get_injection_from_type(type_: Any, kind: Any) -> Any:
+    """The first mark of a kind in an annotation: an instance, or the class itself; else None."""
+    mark = get_origin(type_) or type_
+    if isinstance(mark, kind) or isinstance(mark, type) and issubclass(mark, kind):
+        return mark
+    marks = (_get_injection_from_type(part, kind) for part in get_args(type_))
+    return next(filter(None, marks), None)
 
 
-def _is_injection(type_: Any, injection_type: type) -> bool:
-    origin = get_origin(type_)
-    if origin is Union or origin is Annotated:
-        return any(_is_injection(arg, injection_type) for arg in get_args(type_))
-    kind = origin or type_
-    return isinstance(kind, injection_type) or (
-        isinstance(kind, type) and issubclass(kind, injection_type)
-    )
-
-
-def _inject(
-    call: ToolCall, injected: _InjectedArgs, runtime: ToolRuntime, messages_key: str
+def _inject_tool_args(
+    tool_call: ToolCall, injected: _InjectedArgs, runtime: ToolRuntime, messages_key: str
 ) -> dict[str, Any]:
-    """The arguments of the call; what the model put into injected ones gives way to the truth.
+    """A copy of the call; what the model put into injected arguments gives way to the truth.
 
     Raises:
         KeyError: the state has no such field; AttributeError, if it is an object.
-        ValueError: there is no store, or the state is a list that lacks a needed field.
+        ValueError: there is no store.
     """
-    if not (injected.all_injected_keys or injected.runtime):
-        return {**call["args"]}
-    values = _state_values(call["name"], injected, runtime.state, messages_key)
+    state = {messages_key: runtime.state} if isinstance(runtime.state, list) else runtime.state
+    is_dict = isinstance(state, dict)
+    # Not only replaced: a forged value goes even where there is no true one.
+    args = {k: v for k, v in tool_call["args"].items() if k not in injected.all_injected_keys}
+    for name, key in injected.state.items():
+        if key is None:
+            args[name] = state
+        elif key in state if is_dict else hasattr(state, key):
+            args[name] = state[key] if is_dict else getattr(state, key)
+        elif name not in injected._optional_state_args:
+            raise (KeyError if is_dict else AttributeError)(key)
     if injected.store:
         if runtime.store is None:
             raise ValueError(
                 "Cannot inject store into tools with InjectedStore annotations - "
                 "please compile your graph with a store."
             )
-        values[injected.store] = runtime.store
+        args[injected.store] = runtime.store
     if injected.runtime:
-        values[injected.runtime] = runtime
-    # Not only replaced: a forged value goes even where there is no true one.
-    own = {k: v for k, v in call["args"].items() if k not in injected.all_injected_keys}
-    return {**own, **values}
-
-
-def _state_values(
-    tool_name: str, injected: _InjectedArgs, state: Any, messages_key: str
-) -> dict[str, Any]:
-    if isinstance(state, list) and injected.state:
-        state = _list_as_state(tool_name, list(injected.state.values()), state, messages_key)
-    is_dict = isinstance(state, dict)
-    values: dict[str, Any] = {}
-    for name, key in injected.state.items():
-        if not key:
-            values[name] = state
-        elif key in state if is_dict else hasattr(state, key):
-            values[name] = state[key] if is_dict else getattr(state, key)
-        elif name not in injected._optional_state_args:
-            raise (KeyError if is_dict else AttributeError)(key)
-    return values
-
-
-def _list_as_state(
-    tool_name: str, keys: list[str | None], messages: list[Any], messages_key: str
-) -> dict[str, Any]:
-    """A list of messages as a state; it cannot serve a tool that needs other fields."""
-    if keys == [messages_key] or keys[0] is None:
-        return {messages_key: messages}
-    text = f"Invalid input to ToolNode. Tool {tool_name} requires graph state dict as input."
-    if any(keys):
-        text += f" State should contain fields {', '.join(filter(None, keys))}."
-    raise ValueError(text)
+        args[injected.runtime] = runtime
+    return {**tool_call, "args": args, "type": "tool_call"}

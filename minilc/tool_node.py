@@ -1,34 +1,32 @@
 """Layer 12: ToolNode finds the tools that a model asked for, runs them, and answers for each.
 
 Mirrors langgraph/prebuilt/tool_node.py
-Leaves out what every Runnable has beyond invoke and ainvoke, and the warning when a field of a
-ToolCallRequest is assigned instead of overridden.
+Leaves out what every Runnable has beyond invoke and ainvoke, tags, the class of the dict
+`ToolCallWithContext`, `input_type` (the state tells in which form the answers go), Commands that
+remove all messages, one Command of the Sends of several, the errors about a known tool that a
+wrapper takes away and about lists of other things, and the warning when a request is assigned to.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, replace
 from queue import SimpleQueue
 from typing import Any, Literal
 
 from pydantic import ValidationError
-from typing_extensions import TypedDict
 
 from minilc import tool_errors
 from minilc.base import BaseTool, RunnableConfig, _run_to_end, ensure_config
-from minilc.branch import CONFIG_KEY_READ_STATE, CONFIG_KEY_RUNTIME, Command, Send
+from minilc.branch import CONFIG_KEY_READ_STATE, CONFIG_KEY_RUNTIME, Command
 from minilc.convert import tool as create_tool
-from minilc.injection import ToolRuntime, _get_all_injected_args, _inject, _InjectedArgs
-from minilc.messages import AIMessage, RemoveMessage, ToolCall, ToolMessage, convert_to_messages
-from minilc.state import REMOVE_ALL_MESSAGES
+from minilc.injection import ToolRuntime, _get_all_injected_args, _inject_tool_args, _InjectedArgs
+from minilc.messages import AIMessage, ToolCall, ToolMessage, convert_to_messages
 
-InputType = Literal["list", "dict", "tool_calls"]
 Output = ToolMessage | Command[Any] | list[ToolMessage | Command[Any]]
 
 
@@ -48,23 +46,12 @@ class ToolCallRequest:
     def override(self, **overrides: Any) -> ToolCallRequest:
         """A copy with some fields replaced; a new state also reaches the tool's runtime."""
         request = replace(self, **overrides)
-        if "state" in overrides and isinstance(request.runtime, ToolRuntime):
+        if "state" in overrides:
             request.runtime = replace(request.runtime, state=request.state)
         return request
 
 
-ToolCallWrapper = Callable[[ToolCallRequest, Callable[[ToolCallRequest], Output]], Output]
-AsyncToolCallWrapper = Callable[[ToolCallRequest, Callable[..., Any]], Awaitable[Output]]
-
-
-class ToolCallWithContext(TypedDict):
-    """A call together with the state it belongs to: one of the things to `Send` to a ToolNode."""
-
-    tool_call: ToolCall
-    __type: Literal["tool_call_with_context"]
-    state: Any
-
-
+@dataclass(eq=False, repr=False)
 class ToolNode:
     """Runs the calls of the last AIMessage at the same time, and answers in their order.
 
@@ -76,310 +63,242 @@ class ToolNode:
         awrap_tool_call: the same for `ainvoke`; without it `wrap_tool_call` serves both.
     """
 
-    def __init__(
-        self,
-        tools: Sequence[BaseTool | Callable[..., Any]],
-        *,
-        name: str = "tools",
-        tags: list[str] | None = None,
-        handle_tool_errors: tool_errors.Handling = tool_errors._default_handle_tool_errors,
-        messages_key: str = "messages",
-        wrap_tool_call: ToolCallWrapper | None = None,
-        awrap_tool_call: AsyncToolCallWrapper | None = None,
-    ) -> None:
-        self.name, self.tags = name, tags
-        self._handle_tool_errors, self._messages_key = handle_tool_errors, messages_key
-        self._wrap_tool_call, self._awrap_tool_call = wrap_tool_call, awrap_tool_call
+    tools: Sequence[BaseTool | Callable[..., Any]]
+    _: KW_ONLY
+    name: str = "tools"
+    handle_tool_errors: tool_errors.Handling = tool_errors._default_handle_tool_errors
+    messages_key: str = "messages"
+    wrap_tool_call: Callable[..., Any] | None = None
+    awrap_tool_call: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
         # The registry: a call finds its tool by its exact name.
         self.tools_by_name: dict[str, BaseTool] = {}
         self._injected_args: dict[str, _InjectedArgs] = {}
-        for tool in tools:
+        for tool in self.tools:
             tool = tool if isinstance(tool, BaseTool) else create_tool(tool)
             self.tools_by_name[tool.name] = tool
             self._injected_args[tool.name] = _get_all_injected_args(tool)
         # Makes a thread whenever all it has are busy: tools wait more than they compute.
         self._executor = ThreadPoolExecutor(max_workers=1_000_000)
-        self._helper: Future[None] | None = None
-        self._work: list[Callable[[], None]] = []
 
-    def _func(
-        self, input: Any, config: RunnableConfig | None = None, *, runtime: Any = None
-    ) -> Any:
+    def _func(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Run the calls that the input asks for; the answers are an update of the state."""
-        requests, input_type = self._requests(input, config, runtime)
-        limit = (config or ensure_config()).get("max_concurrency")
-        outputs = self._run_all(requests, input_type, limit)
-        return self._combine_tool_outputs(outputs, input_type)
+        return _run_to_end(self._afunc(input, config, sync=True))
 
     async def _afunc(
-        self, input: Any, config: RunnableConfig | None = None, *, runtime: Any = None
+        self, input: Any, config: RunnableConfig | None = None, *, sync: bool = False
     ) -> Any:
-        """`_func`, awaited."""
-        requests, input_type = self._requests(input, config, runtime)
-        outputs = await asyncio.gather(*(self._arun_one(r, input_type) for r in requests))
-        return self._combine_tool_outputs(outputs, input_type)
-
-    # Upstream's come from RunnableCallable, and call these two with the config and the runtime.
-    invoke, ainvoke = _func, _afunc
-
-    def _requests(
-        self, input: Any, config: RunnableConfig | None, runtime: Any
-    ) -> tuple[list[ToolCallRequest], InputType]:
-        """A request for each call, with a config and a ToolRuntime of its own.
+        """`_func`, awaited.
 
         Raises:
             ValueError: there is no graph around this node to put its Runtime into the config.
         """
-        config = ensure_config() if config is None else config
-        runtime = runtime or config.get("configurable", {}).get(CONFIG_KEY_RUNTIME)
+        config = ensure_config(config)
+        runtime = config["configurable"].get(CONFIG_KEY_RUNTIME)
         if runtime is None:
             raise ValueError(f"Missing required config key 'N/A' for '{self.name}'.")
-        calls, input_type = self._parse_input(input)
+        calls, state = self._parse_input(input, config)
+        # What all calls share; each has a config of its own, and a ToolRuntime that knows its id.
+        shared = {"state": state, "tools": list(self.tools_by_name.values())}
+        for field in ("context", "store", "stream_writer", "execution_info", "server_info"):
+            shared[field] = getattr(runtime, field)
         requests = []
         for call in calls:
-            call_config = ensure_config(config)
-            state = self._extract_state(input, input_type, call_config)
-            tools = list(self.tools_by_name.values())
-            tool_runtime = ToolRuntime._for_call(runtime, call["id"], state, call_config, tools)
+            own = ToolRuntime(tool_call_id=call["id"], config=config.copy(), **shared)
             tool = self.tools_by_name.get(call["name"])
-            requests.append(ToolCallRequest(call, tool, state, tool_runtime))
-        return requests, input_type
+            requests.append(ToolCallRequest(call, tool, state, own))
+        if sync:
+            outputs = self._run_all(requests, config.get("max_concurrency"))
+        else:
+            outputs = await asyncio.gather(*map(self._arun_one, requests))
+        return self._combine_tool_outputs(outputs, state)
 
-    def _parse_input(self, input: Any) -> tuple[list[ToolCall], InputType]:
-        """The calls to run, and the form that they came in.
+    # Upstream's come from RunnableCallable, and call these two with the config and the runtime.
+    invoke = _func
+    ainvoke = _afunc
+
+    def _parse_input(self, input: Any, config: Any) -> tuple[list[ToolCall], Any]:
+        """The calls to run, and the state that their tools may see.
 
         Raises:
             ValueError: there are no messages, or no AIMessage is among them.
         """
-        if isinstance(input, list):
-            if isinstance(input[-1], dict) and input[-1].get("type") == "tool_call":
-                return input, "tool_calls"  # 1. Calls alone, as in `Send("tools", [call])`.
-            messages = input
-        elif isinstance(input, dict) and input.get("__type") == "tool_call_with_context":
-            return [input["tool_call"]], "tool_calls"  # 2. A call that brings its state along.
-        else:
-            messages = _get_messages(input, self._messages_key)
+        if isinstance(input, dict) and input.get("__type") == "tool_call_with_context":
+            return [input["tool_call"]], input["state"]  # 1. A call that brings its state along.
+        last = input[-1] if isinstance(input, list) else None
+        if isinstance(last, dict) and last.get("type") == "tool_call":
+            # 2. Calls alone, as in `Send("tools", [call])`. If there is a graph, it has the state.
+            return input, config["configurable"].get(CONFIG_KEY_READ_STATE, dict)()
+        messages = input if isinstance(input, list) else _get_messages(input, self.messages_key)
         if not messages:
             raise ValueError("No message found in input")
         for message in reversed(messages):
             if isinstance(message, AIMessage):
-                # 3. Messages, or a state that has them.
-                return list(message.tool_calls), "list" if messages is input else "dict"
+                return message.tool_calls, input  # 3. A state, or its messages alone.
         raise ValueError("No AIMessage found in input")
 
-    def _extract_state(self, input: Any, input_type: InputType, config: RunnableConfig) -> Any:
-        """The state that the tools may see."""
-        if input_type != "tool_calls":
-            return input  # 1. The input is the state.
-        if isinstance(input, dict):
-            return input["state"]  # 2. The call brought it along.
-        read_state = config["configurable"].get(CONFIG_KEY_READ_STATE)
-        return read_state() if read_state else {}  # 3. The graph has it, if there is a graph.
+    def _run_all(self, requests: list[ToolCallRequest], limit: int | None) -> list[Output]:
+        """Run the calls at once: this thread takes calls, and so do helpers as they arrive.
 
-    def _run_one(self, request: ToolCallRequest, input_type: InputType) -> Output:
-        return _run_to_end(self._arun_one(request, input_type, sync=True))
-
-    async def _arun_one(
-        self, request: ToolCallRequest, input_type: InputType, *, sync: bool = False
-    ) -> Output:
-        """One call, through the wrapper if there is one."""
-        config = request.runtime.config
-        try:
-            if self._awrap_tool_call and not sync:
-                aexecute = partial(self._execute_tool_async, input_type=input_type, config=config)
-                return await self._awrap_tool_call(request, aexecute)  # 1.
-            if self._wrap_tool_call:
-                execute = partial(self._execute_tool_sync, input_type=input_type, config=config)
-                return self._wrap_tool_call(request, execute)  # 2. Async as well, if need be.
-        except Exception as error:
-            call, flag = request.tool_call, self._handle_tool_errors
-            return tool_errors._answer_error(error, call, flag, from_wrapper=True)
-        return await self._execute_tool_async(request, input_type, config, sync=sync)  # 3.
-
-    def _execute_tool_sync(
-        self, request: ToolCallRequest, input_type: InputType, config: RunnableConfig
-    ) -> Output:
-        return _run_to_end(self._execute_tool_async(request, input_type, config, sync=True))
-
-    async def _execute_tool_async(
-        self,
-        request: ToolCallRequest,
-        input_type: InputType,
-        config: RunnableConfig,
-        *,
-        sync: bool = False,
-    ) -> Output:
-        """Run the tool; an error that `handle_tool_errors` covers becomes the answer."""
-        call, tool = request.tool_call, request.tool
-        if tool is None:
-            return self._validate_tool_call(call)  # 1. Nobody has that name.
-        # Before the try: the model cannot mend a state that lacks a field.
-        args = self._inject_tool_args(call, request.runtime, tool)
-        try:
-            try:
-                response = tool.invoke(args, config) if sync else await tool.ainvoke(args, config)
-            except ValidationError as error:
-                injected = self._injected_args.get(call["name"], _InjectedArgs())
-                raise tool_errors._invocation_error(error, call, injected.names()) from error
-            return self._normalize_tool_response(response, call, input_type)  # 2.
-        except Exception as error:
-            return tool_errors._answer_error(error, call, self._handle_tool_errors)  # 3.
-
-    def _run_all(self, requests: list[Any], input_type: InputType, limit: int | None) -> list[Any]:
-        """Run the calls at once: this thread does its share, and helpers come to do theirs.
+        Whoever takes a first call has called a helper before, for the case that it takes long;
+        calls that are over in no time do not wake a thread each.
 
         Raises:
             Exception: the first error in the order of the calls, when all of them have ended.
         """
-        contexts = [copy_context() for _ in requests]
-        if len(requests) == 1:
-            return [contexts[0].run(self._run_one, requests[0], input_type)]
-        turns, places = iter(range(len(requests))), iter(range(limit or len(requests)))
+        turns, places = iter(range(len(requests))), iter(range((limit or len(requests)) - 1))
+        context = copy_context()
         done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
         def work() -> None:
-            if next(places, None) is None:
-                return
-            for own, turn in enumerate(turns):
+            for taken, turn in enumerate(turns):
+                if not taken and next(places, None) is not None:
+                    self._executor.submit(work)
                 try:
-                    if own == 0:
-                        self._call_helper()
-                    result = contexts[turn].run(self._run_one, requests[turn], input_type)
-                    done.put((turn, result, None))
+                    output = context.copy().run(self._run_one, requests[turn])
+                    done.put((turn, output, None))
                 except BaseException as error:  # Whatever it is, the caller's thread raises it.
                     done.put((turn, None, error))
 
-        self._work.append(work)
         work()
-        self._work.remove(work)
         outcomes = sorted(done.get() for _ in requests)
         for _, _, error in outcomes:
             if error is not None:
                 raise error
-        return [result for _, result, _ in outcomes]
+        return [output for _, output, _ in outcomes]
 
-    def _call_helper(self) -> None:
-        """See that a thread is on the way. Each that arrives calls the next before it is busy.
+    def _run_one(self, request: ToolCallRequest) -> Output:
+        return _run_to_end(self._arun_one(request, sync=True))
 
-        One that has not arrived yet will do, whichever run called it: it helps all there are. So
-        calls that are over in no time do not wake a thread each.
-        """
-        if self._helper is None or self._helper.running() or self._helper.done():
-            self._helper = self._executor.submit(self._help)
+    async def _arun_one(self, request: ToolCallRequest, sync: bool = False) -> Output:
+        """One call, through the wrapper if there is one."""
+        try:
+            if self.awrap_tool_call and not sync:
+                return await self.awrap_tool_call(request, self._execute_tool_async)  # 1.
+            if self.wrap_tool_call:
+                # 2. In an async run as well, if need be.
+                return self.wrap_tool_call(request, self._execute_tool_sync)
+        except Exception as error:
+            content = tool_errors._handle_tool_error(error, flag=self.handle_tool_errors)
+            return _error_message(content, request.tool_call)
+        return await self._execute_tool_async(request, sync)  # 3.
 
-    def _help(self) -> None:
-        for work in list(self._work):
-            work()
+    def _execute_tool_sync(self, request: ToolCallRequest) -> Output:
+        return _run_to_end(self._execute_tool_async(request, sync=True))
 
-    def _inject_tool_args(self, call: ToolCall, runtime: ToolRuntime, tool: BaseTool) -> Any:
+    async def _execute_tool_async(self, request: ToolCallRequest, sync: bool = False) -> Output:
+        """Run the tool; an error that `handle_tool_errors` covers becomes the answer."""
+        call, tool, config = request.tool_call, request.tool, request.runtime.config
+        if tool is None:
+            return self._validate_tool_call(call)  # 1. Nobody has that name.
         # A tool that a wrapper supplies is not in the registry: it is looked at only now.
         injected = self._injected_args.get(call["name"]) or _get_all_injected_args(tool)
-        args = _inject(call, injected, runtime, self._messages_key)
-        return {**call, "args": args, "type": "tool_call"}
+        # Before the try: the model cannot mend a state that lacks a field.
+        args: Any = _inject_tool_args(call, injected, request.runtime, self.messages_key)
+        try:
+            try:
+                response = tool.invoke(args, config) if sync else await tool.ainvoke(args, config)
+            except ValidationError as e:
+                names = {*injected.state, injected.store, injected.runtime}
+                reasons = tool_errors._filter_validation_errors(e, names)
+                raise tool_errors.ToolInvocationError(call["name"], e, call["args"], reasons) from e
+            return self._normalize_tool_response(response, request, alone=True)  # 2.
+        except Exception as error:
+            content = tool_errors._handle_tool_error(error, flag=self.handle_tool_errors)
+            return _error_message(content, call)  # 3.
 
     def _validate_tool_call(self, call: ToolCall) -> ToolMessage:
-        """The answer to a call for a tool that does not exist.
+        """The answer to a call for a tool that does not exist; no setting turns it off."""
+        content = tool_errors.INVALID_TOOL_NAME_ERROR_TEMPLATE.format(
+            requested_tool=call["name"], available_tools=", ".join(self.tools_by_name)
+        )
+        return _error_message(content, call)
 
-        Raises:
-            TypeError: it does exist, but a wrapper took it out of the request.
-        """
-        if call["name"] in self.tools_by_name:
-            raise TypeError(f"Tool {call['name']} is not registered with ToolNode")
-        return tool_errors._invalid_tool_message(call, self.tools_by_name)
-
-    def _normalize_tool_response(
-        self, response: Any, call: ToolCall, input_type: InputType, *, alone: bool = True
-    ) -> Any:
-        """Check that what the tool returned answers the call.
+    def _normalize_tool_response(self, value: Any, request: ToolCallRequest, alone: bool) -> Any:
+        """Check that what the tool returned can go into the state, and answers the call.
 
         Args:
-            alone: False for a part of a list, which may leave the answer to another part.
+            alone: False for a part of a list, where another part may be the answer.
 
         Raises:
             TypeError: it is nothing that can go into the state.
             ValueError: it leaves the call unanswered.
         """
-        if isinstance(response, ToolMessage):
-            content = tool_errors.msg_content_output(response.content)
-            fits = content is response.content
-            return response if fits else response.model_copy(update={"content": content})
-        if isinstance(response, Command):
-            return self._validate_tool_command(response, call, input_type, alone)
-        if isinstance(response, list):
-            return self._validate_tool_command_list(response, call, input_type)
-        raise TypeError(f"Tool {call['name']} returned unexpected type: {type(response)}")
+        if isinstance(value, ToolMessage):
+            content = tool_errors.msg_content_output(value.content)
+            fits = content is value.content
+            return value if fits else value.model_copy(update={"content": content})
+        if isinstance(value, list):
+            return self._validate_tool_command_list(value, request)
+        if isinstance(value, Command):
+            return self._validate_tool_command(value, request, alone)
+        raise TypeError(f"Tool {request.tool_call['name']} returned unexpected type: {type(value)}")
 
-    def _validate_tool_command_list(self, items: Any, call: ToolCall, input_type: InputType) -> Any:
+    def _validate_tool_command_list(self, items: list[Any], request: ToolCallRequest) -> list[Any]:
         """Of all messages in the list, exactly one has to answer the call."""
-        found = f"Tool {call['name']} returned a list with"
-        if not all(isinstance(item, Command | ToolMessage) for item in items):
-            raise TypeError(f"{found} invalid element types: expected all Command or ToolMessage")
-        answers = sum(_is_answer(m, call) for item in items for m in self._messages_in(item))
-        if answers != 1:
+        call = request.tool_call
+        count = sum(len(self._answers(item, call)) for item in items)
+        if count != 1:
             raise ValueError(
-                f"{found} {answers} messages bound to tool_call_id {call['id']!r}; "
-                "expected exactly one terminating ToolMessage."
+                f"Tool {call['name']} returned a list with {count} messages bound to tool_call_id "
+                f"{call['id']!r}; expected exactly one terminating ToolMessage."
             )
-        part = partial(self._normalize_tool_response, call=call, input_type=input_type, alone=False)
-        return [part(item) for item in items]
+        return [self._normalize_tool_response(item, request, alone=False) for item in items]
 
-    def _messages_in(self, output: Any) -> list[Any]:
-        # What a Command has for a state that is a list does not count.
-        update = output.update if isinstance(output, Command) else {self._messages_key: [output]}
-        return update.get(self._messages_key, []) if isinstance(update, dict) else []
-
-    def _validate_tool_command(
-        self, command: Any, call: ToolCall, input_type: InputType, alone: bool
-    ) -> Any:
+    def _validate_tool_command(self, command: Any, request: ToolCallRequest, alone: bool) -> Any:
         """A copy of the command in which the answer to the call carries the tool's name."""
-        is_dict, key = isinstance(command.update, dict), self._messages_key
-        if not is_dict and not isinstance(command.update, list):
+        update, key, call = command.update, self.messages_key, request.tool_call
+        if not isinstance(update, dict | list):
             return command  # 1. No messages to look at.
-        if is_dict == (input_type == "list"):
-            form, fit = ("dict", f"dict with '{key}' key") if is_dict else ("list of messages",) * 2
+        form, fit = "list of messages", "list of messages"
+        if isinstance(update, dict):
+            form, fit = "dict", f"dict with '{key}' key"
+        if isinstance(update, list) != isinstance(request.state, list):
             raise ValueError(
                 f"Tools can provide a {form} in Command.update only when using {fit} as ToolNode "
-                f"input, got: {command.update} for tool '{call['name']}'"
+                f"input, got: {update} for tool '{call['name']}'"
             )
         command = deepcopy(command)
-        messages = convert_to_messages(command.update.get(key, []) if is_dict else command.update)
-        if messages == [RemoveMessage(id=REMOVE_ALL_MESSAGES)]:
-            return command  # 2. The call is removed as well.
-        answers = [message for message in messages if _is_answer(message, call)]
+        answers = self._answers(command, call)
         for answer in answers:
             answer.name = call["name"]
         if answers or not alone or command.graph is not None:
-            return command  # 3. Answered here, elsewhere in the list, or in another graph.
+            return command  # 2. Answered here, elsewhere in the list, or in another graph.
         example = '[ToolMessage("Success", tool_call_id=tool_call_id), ...]'
-        if input_type == "dict":
-            example = f'{{"messages": {example}}}'
+        if isinstance(update, dict):
+            example, update = f'{{"messages": {example}}}', update.get(key, [])
         raise ValueError(
             f"Expected to have a matching ToolMessage in Command.update for tool '{call['name']}', "
-            f"got: {messages}. Every tool call (LLM requesting to call a tool) in the message "
+            f"got: {update}. Every tool call (LLM requesting to call a tool) in the message "
             "history MUST have a corresponding ToolMessage. You can fix it by modifying the tool "
             f"to return `Command(update={example}, ...)`."
         )
 
-    def _combine_tool_outputs(self, outputs: list[Output], input_type: InputType) -> Any:
-        """All answers as one update, or as several if a Command is among them."""
+    def _answers(self, output: Any, call: ToolCall) -> list[ToolMessage]:
+        """The messages in an output that answer the call."""
+        update = output.update if isinstance(output, Command) else [output]
+        messages = update.get(self.messages_key, []) if isinstance(update, dict) else update
+        messages = convert_to_messages(messages or [])
+        return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call["id"]]
+
+    def _combine_tool_outputs(self, outputs: list[Output], state: Any) -> Any:
+        """All answers as one update, or as several if a Command is among them.
+
+        Raises:
+            ValueError: two Commands are for the parent graph, which would get only one.
+        """
 
         def update(messages: list[Any]) -> Any:
-            return messages if input_type == "list" else {self._messages_key: messages}
+            return messages if isinstance(state, list) else {self.messages_key: messages}
 
-        flat: list[Any] = []
-        for output in outputs:
-            flat += output if isinstance(output, list) else [output]
-        if not any(isinstance(output, Command) for output in flat):
+        flat = [part for out in outputs for part in (out if isinstance(out, list) else [out])]
+        if not any(isinstance(part, Command) for part in flat):
             return update(flat)
-        # A graph is left only once: all that goes to its parent has to go together.
-        sends: list[Send] | None = None
-        combined: list[Any] = []
-        for output in flat:
-            if getattr(output, "graph", None) == Command.PARENT and _are_sends(output.goto):
-                sends = (sends or []) + output.goto
-            else:
-                combined.append(output if isinstance(output, Command) else update([output]))
-        return combined if sends is None else [*combined, Command(graph=Command.PARENT, goto=sends)]
+        leaving = [part for part in flat if isinstance(part, Command) and part.graph is not None]
+        if len(leaving) > 1:
+            raise ValueError(f"A graph is left only once, but its tools returned {leaving}")
+        return [part if isinstance(part, Command) else update([part]) for part in flat]
 
 
 def tools_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
@@ -389,7 +308,7 @@ def tools_condition(state: Any, messages_key: str = "messages") -> Literal["tool
         ValueError: the state has no messages.
     """
     messages = state if isinstance(state, list) else _get_messages(state, messages_key)
-    if not isinstance(state, list) and not messages:
+    if not messages and not isinstance(state, list):
         raise ValueError(f"No messages found in input state to tool_edge: {state}")
     return "tools" if getattr(messages[-1], "tool_calls", None) else "__end__"
 
@@ -398,9 +317,5 @@ def _get_messages(state: Any, key: str) -> Any:
     return state.get(key) if isinstance(state, dict) else getattr(state, key, None)
 
 
-def _is_answer(message: Any, call: ToolCall) -> bool:
-    return isinstance(message, ToolMessage) and message.tool_call_id == call["id"]
-
-
-def _are_sends(goto: Any) -> bool:
-    return isinstance(goto, list) and all(isinstance(target, Send) for target in goto)
+def _error_message(content: str, call: Any) -> ToolMessage:
+    return ToolMessage(content=content, name=call["name"], tool_call_id=call["id"], status="error")

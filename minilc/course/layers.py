@@ -245,9 +245,7 @@ LAYERS: tuple[Layer, ...] = (
         "How does ToolNode find, run and answer one call, and many?",
         _mirrors(
             {
-                "langgraph.prebuilt.tool_node": (
-                    "ToolNode ToolCallRequest ToolCallWithContext tools_condition"
-                ),
+                "langgraph.prebuilt.tool_node": "ToolNode ToolCallRequest tools_condition",
             }
         ),
         ("Layer 7", "Layer 8", "Layer 9", "Layer 10", "Layer 11", "Layer 12", "Layer 13"),
