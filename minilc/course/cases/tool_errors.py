@@ -264,12 +264,25 @@ def flag_wrong_function(lc: World) -> Any:
     return handled(lc, ValueError("kaput"), told)
 
 
+@case(LAYER, "a union with something that is no exception is refused when an error comes")
+def flag_wrong_union(lc: World) -> Any:
+    def told(error: ValueError | int) -> str:
+        return "x"
+
+    return handled(lc, ValueError("kaput"), told)
+
+
 @case(LAYER, "a function that fails fails the run")
 def flag_failing_function(lc: World) -> Any:
     def told(error: Exception) -> str:
         raise RuntimeError("the handler is broken, too")
 
     return handled(lc, ValueError("kaput"), told)
+
+
+@case(LAYER, "a number as flag is refused when an error comes")
+def flag_number(lc: World) -> Any:
+    return handled(lc, ValueError("kaput"), 7)
 
 
 @case(LAYER, "a type covers no other errors behind a wrapper either", differs="wrapper-errors")
@@ -360,6 +373,17 @@ def invocation_error(lc: World) -> Any:
         return error.message
 
     return badly_called(lc, told), caught
+
+
+@case(LAYER, "without filtered errors its text is pydantic's own")
+def invocation_error_unfiltered(lc: World) -> Any:
+    class Args(BaseModel):
+        amount: int
+
+    try:
+        Args.model_validate({"amount": "x"})
+    except ValueError as source:
+        return lc.ToolInvocationError("pay", source, {"amount": "x"}).message
 
 
 @case(LAYER, "an error message is an answer like others: the next step sees it")
