@@ -111,7 +111,7 @@ class Stop(BaseModel):
 
 
 # %% [markdown] lang="en"
-# Nine ways to call `from_function`. How many does the article's rule get right?
+# Nine ways to call `from_function`. Each row of the table will show the name, the description and the arguments. How many does the article's rule get right?
 
 # %%
 JSON = {"type": "object", "properties": {"stop": {"type": "string"}}}
@@ -309,7 +309,10 @@ from minilc.structured import StructuredTool
 # Try it: write `if not description:` for `if description is None:` above, and run it. That is article A's rule again. Run the judge below, which compares minilc with LangChain. Then put it back.
 
 # %%
-result = twin(lambda lc: lc.StructuredTool.from_function(weather, description="").description)
+result = twin(
+    lambda lc: lc.StructuredTool.from_function(weather, description="").description,
+    title="an empty description",
+)
 assert result.verdict == "EQUAL"
 result
 
@@ -333,9 +336,9 @@ class Letter(BaseModel):
     email: str
 
 
-def send(address: str = "(none)", email: str = "") -> str:
+def send(email: str, address: str = "(none)") -> str:
     """Send a letter."""
-    return f"to {email}{address}"
+    return f"to {email}, {address}"
 
 
 def post(address: str) -> str:
@@ -352,7 +355,7 @@ with expect_error(TypeError, "post() got an unexpected keyword argument 'email'"
 
 # %%
 sending = from_function(send, args_schema=Letter)
-assert sending.invoke({"email": "a@b.cn", "address": "北京"}) == "to a@b.cn(none)"
+assert list(sending.args) == ["email"]
 sending.invoke({"email": "a@b.cn", "address": "北京"})
 
 # %% [markdown] lang="en"
