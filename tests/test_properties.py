@@ -344,9 +344,15 @@ HANDLERS = [
     anything,
     broken,
 ]
+# Those that cover some errors and not others.
+NARROW = (ValueError, LookupError, (KeyError, TypeError), only_value, lookup_or_type)
 
 
 def check_errors(example: dict[str, Any]) -> None:
+    handler = None if example["handler"] is None else HANDLERS[example["handler"]]
+    if example["wrapper"] and handler in NARROW:
+        return  # The row "wrapper-errors": upstream forgets which types it covers.
+
     def outcome(lc: World) -> Any:
         @lc.tool
         def fail(x: int, n: Annotated[int, lc.InjectedState("n")]) -> str:
