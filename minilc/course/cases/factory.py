@@ -512,10 +512,15 @@ def structured_words(lc: World) -> Any:
 @case(LAYER, "what an error about a response carries", differs="structured-error-fields")
 def structured_error_fields(lc: World) -> Any:
     seen = []
-    strategy = lc.ToolStrategy(Sorry, handle_errors=lambda error: seen.append(error) or "again")
+
+    def look(error: Exception) -> str:
+        seen.append(getattr(error, "tool_name", None))
+        return "again"
+
+    strategy = lc.ToolStrategy(Sorry, handle_errors=look)
     answers = asks(lc, call("Sorry")), asks(lc, call("Sorry", {"reason": "雾"}, "c2"))
     run(lc, *answers, response_format=strategy)
-    return [getattr(error, "tool_name", None) for error in seen]
+    return seen
 
 
 @case(LAYER, "ToolStrategy makes the schema a tool, and its call the response")
