@@ -8,7 +8,7 @@
 # | **Time** | 25 minutes, and 30 for the exercises |
 # | **Difficulty** | easy |
 # | **Before** | [00_map](00_map.ipynb): the whole way once |
-# | **Articles** | A: overview, layers 6 and 12; B: sections 3.2 and 5 |
+# | **Articles** | A: overview, layers 6 and 12, debugging problem 6; B: sections 3.2 and 5 |
 # | **We build** | layer 1, `minilc/messages.py` |
 #
 # This is where the real thing stands in *your* installation: file and lines.

@@ -273,8 +273,11 @@ for kind in [int | str, Unit, dict[str, int], tuple[int], Place, dict, list, Any
     shown = str(kind) if get_args(kind) else kind.__name__
     print(f"{shown:<16}", seen(takes)["properties"]["x"])
 
+takes.__annotations__ = {"x": int | str}
+assert as_tool(takes).args_schema.model_validate({"x": "5"}).x == "5"
+
 # %% [markdown] lang="en"
-# The last three lines. Article A says it too: of `payload: dict` the model knows that there is a payload, and nothing of what is in it. So it guesses, and nothing checks the guess.
+# The last three lines. Article A says it too: of `payload: dict` the model knows that there is a payload, and nothing of what is in it. So it guesses, and nothing checks the guess. The first line has a trap of its own: where `int | str` is allowed, `"5"` stays a text.
 
 
 # %%
