@@ -15,8 +15,9 @@
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
-from minilc.course import exercises as ex
+from minilc.course import cases, check, exercises as ex
 from minilc.course.expect import expect_error
+from minilc.course.layers import layer
 from minilc.course.probe import Probe
 from minilc.course.trace import trace
 from minilc.course.twin import twin
@@ -89,7 +90,7 @@ def openai_v0(function, strict=None):
 # %% [markdown] lang="en"
 # ### The probe
 #
-# Nine things to convert: six tools, one of them once more in strict mode, and two things that are no tools at all.
+# Nine things to convert: six tools, one of them once more in strict mode, and two things that are no tools at all. Name and description are right already, so the probe compares the parameters.
 
 # %%
 from typing import Annotated
@@ -135,13 +136,19 @@ things = {
 }
 INPUTS = {name: {"function": thing} for name, thing in things.items()}
 INPUTS["strict"] = {"function": weather, "strict": True}
-probe = Probe(lambda given: real(**given), INPUTS)
+
+
+def sent(version):
+    return lambda given: version(**given).get("parameters")
+
+
+probe = Probe(sent(real), INPUTS)
 
 # %% [markdown] lang="en"
 # How many of the nine are right without a schema?
 
 # %%
-result = probe(lambda given: openai_v0(**given))
+result = probe(sent(openai_v0))
 assert result.score == 0
 result
 
@@ -168,7 +175,7 @@ def openai_v1(function, strict=None):
 
 
 # %%
-result = probe(lambda given: openai_v1(**given))
+result = probe(sent(openai_v1))
 assert result.score == 1
 result
 
@@ -192,7 +199,7 @@ def openai_v2(function, strict=None):
 
 
 # %%
-result = probe(lambda given: openai_v2(**given))
+result = probe(sent(openai_v2))
 assert result.score == 3
 result
 
@@ -213,12 +220,12 @@ def openai_v3(function, strict=None):
 
 
 # %%
-result = probe(lambda given: openai_v3(**given))
+result = probe(sent(openai_v3))
 assert result.score == 4
 result
 
 # %% [markdown] lang="en"
-# This is minilc's. It has one test more, for a parameter that is itself called `properties`. LangChain lost parameters called `title` for a long time.
+# This is minilc's. It has one test more, for a parameter that is itself called `properties`.
 
 # %% source="minilc.function_calling:_rm_titles"
 from minilc.function_calling import _rm_titles
@@ -259,29 +266,15 @@ def openai_v4(function, strict=None):
 
 
 # %%
-result = probe(lambda given: openai_v4(**given))
+result = probe(sent(openai_v4))
 assert result.score == 6
 result
 
 # %% [markdown] lang="en"
 # Six. See what became of the tree: its children are `items: {}`. The model may put anything there. A parameter that holds itself is told only one level deep.
 #
-# In the last line of `inlined`, what stands beside the pointer wins. So each use of a model can have its own description.
-
-# %%
-Home = Annotated[Place, Field(description="Where we live.")]
-
-
-@tool
-def move(home: Home, work: Place):
-    """Move."""
-
-
-told = real(move)["parameters"]["properties"]
-assert told["home"]["description"] == "Where we live."
-assert told["work"]["description"] == "A place."
-
-# %% [markdown] lang="en"
+# In the last line, what stands beside the pointer wins. So each use of a model can have a description of its own. Exercise 2 shows what happens without.
+#
 # ## 6. Strict
 #
 # `strict=True` is a promise of OpenAI: the model keeps to the schema. The price: all is required, and nothing may be added.
@@ -300,7 +293,7 @@ def openai_v5(function, strict=None):
 
 
 # %%
-result = probe(lambda given: openai_v5(**given))
+result = probe(sent(openai_v5))
 assert result.score == 7
 result
 
@@ -343,7 +336,7 @@ def openai_v6(function, strict=None):
 
 
 # %%
-result = probe(lambda given: openai_v6(**given))
+result = probe(sent(openai_v6))
 assert result.score == len(INPUTS)
 result
 
@@ -388,7 +381,6 @@ body = {"type": "object", "properties": properties, "required": ["city"]}
 written = {"title": "find", "description": "Find it."} | body
 told = [real(one) for one in (tool(find), find, FindModel, FindDict, written)]
 
-# %%
 for one in told:
     print(one["name"])
     assert one["parameters"] == body and one["description"] == "Find it."
@@ -526,35 +518,23 @@ def size(one):
     return len(json.dumps(convert_to_openai_tool(one), ensure_ascii=False))
 
 
+titles = len(json.dumps(parameters(weather))) - len(json.dumps(openai["function"]["parameters"]))
+assert size(Short) < size(Long)
 print(
-    "short:",
-    size(Short),
-    " long:",
-    size(Long),
-    " ten long ones, twenty requests:",
-    size(Long) * 200,
+    f"short {size(Short)}, long {size(Long)}, ten long ones in twenty requests {size(Long) * 200}"
 )
+print(f"the titles of weather alone: {titles}")
 
 # %% [markdown] lang="en"
-# Words are most of it. There is a limit too. OpenAI answers a description that is too long with *Expected a string with maximum length 1024*.
+# Words are most of it. There is a limit, too: OpenAI answers a description that is too long with *Expected a string with maximum length 1024*. The last line is what LangChain saves by dropping two titles.
 #
-# What did we save by dropping titles? Compare with what pydantic wrote. So spend the characters on what the model must know: what the tool is for, and what a value looks like.
-
-# %%
-assert size(Short) < size(Long) < 1024
-schema = weather.tool_call_schema.model_json_schema()
-sent = openai["function"]["parameters"]
-len(json.dumps(schema)), len(json.dumps(sent))
-
-# %% [markdown] lang="en"
+# So spend the characters on what a model must know: what the tool is for, and what a value looks like.
+#
 # ## 11. The judge
 #
 # All comparisons that minilc has for this layer, Anthropic's and Gemini's shapes among them.
 
 # %% tags=["version"]
-from minilc.course import cases, check
-from minilc.course.layers import layer
-
 (report,) = check.check([layer("function_calling")], cases.load(["function_calling"]))
 assert report.ok
 report.counts
@@ -569,7 +549,7 @@ chain = (
     "convert_to_openai_tool convert_to_openai_function _format_tool_to_openai_function "
     "_convert_pydantic_to_openai_function _convert_json_schema_to_openai_function dereference_refs"
 )
-steps = trace(lambda: convert_to_openai_tool(move), chain.split())
+steps = trace(lambda: convert_to_openai_tool(weather), chain.split())
 assert steps.names == chain.split()
 steps
 

@@ -94,14 +94,14 @@ ANTHROPIC = Exercise(
     difficulty="easy",
     target="minilc.function_calling:convert_to_anthropic_tool",
     task="""
-        `convert_to_openai_tool` gives OpenAI's shape. Turn it into Anthropic's: `name`,
+        `openai_tool` gives OpenAI's shape. Turn it into Anthropic's: `name`,
         `description`, `input_schema`, and `strict` if there is one. What is in Anthropic's shape
         already stays as it is. Of a tool's `extras`, those that Anthropic knows are sent, too.
         """,
     stub='''
 from typing import Any
 
-from minilc import convert_to_openai_tool
+from minilc import convert_to_openai_tool as openai_tool
 
 KNOWN = {
     "allowed_callers",
@@ -117,8 +117,8 @@ def anthropic_tool(tool: Any, strict: bool | None = None) -> dict[str, Any]:
     raise NotImplementedError
 ''',
     hints=(
-        'Print `convert_to_openai_tool(weather, strict=True)["function"]`. Which of its keys has '
-        "another name at Anthropic?",
+        'Print `openai_tool(find, strict=True)["function"]` for any function `find`. Which of its '
+        "keys has another name at Anthropic?",
         "A dict that has an `input_schema` is ready. Ask for that first.",
         '`getattr(tool, "extras", None)` may be None. What is a model or a function, has none.',
     ),
@@ -384,9 +384,6 @@ UNDESCRIBED = Exercise(
         dot: `place.zip`. Also look into lists of models: `stops.zip`.
         """,
     stub='''
-from langchain_core.utils.function_calling import convert_to_openai_tool
-
-
 def undescribed(tool) -> list[str]:
     """The parameters that the model reads without a description."""
     raise NotImplementedError
