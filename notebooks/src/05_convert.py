@@ -174,7 +174,7 @@ result
 #
 # ## 5. A name first
 #
-# The first thing may also be a text. Then it is the name, and the function comes second, or later.
+# The first thing may also be a text. Then it is the name, and the function comes second, or later. `make` is who makes the tool; part 6 hands in another.
 
 
 # %%
@@ -227,17 +227,16 @@ assert result.score == 7
 result
 
 # %% [markdown] lang="en"
-# The last row is a mistake, and it deserves words. Unlike ours, LangChain's are said at once.
-
+# The last row is a mistake of whoever writes it. LangChain says so at once, in words. Ours fails later, by accident.
 
 # %%
+WORDS = "The first argument must be a string or a callable with a __name__ for tool decorator."
+
+
 def tool_v5(first=None, second=None, **options):
-    if not (first is None or isinstance(first, str) or hasattr(first, "__name__")):
-        text = (
-            "The first argument must be a string or a callable with a __name__ for tool decorator."
-        )
-        raise ValueError(f"{text} Got {type(first)}")
-    return tool_v4(first, second, **options)
+    if first is None or isinstance(first, str) or hasattr(first, "__name__"):
+        return tool_v4(first, second, **options)
+    raise ValueError(f"{WORDS} Got {type(first)}")
 
 
 # %%
@@ -256,11 +255,7 @@ from minilc.convert import tool
 
 
 # %%
-def awaited(lc):
-    return lc.tool(slow).ainvoke({"city": "北京"})
-
-
-result = twin(awaited)
+result = twin(lambda lc: lc.tool(slow).ainvoke({"city": "北京"}), title="an async function")
 assert result.verdict == "EQUAL"
 result
 
@@ -298,7 +293,7 @@ assert given.description == "The weather of a city." and given.extras == {"team"
 given.args
 
 # %% [markdown] lang="en"
-# `parse_docstring=True` is stricter here than in `from_function`: a docstring without a section `Args:` is an error. `error_on_invalid_docstring=False` takes the strictness away.
+# `parse_docstring=True` is stricter here than in `from_function`: a docstring without a section `Args:` is an error. `error_on_invalid_docstring=False` takes that back. A wrong name stays an error.
 
 
 # %%
@@ -345,9 +340,7 @@ convert_to_openai_tool(simple)["function"]["parameters"]
 # %%
 from langchain_core.tools import ToolException
 
-with expect_error(
-    ToolException, "Too many arguments to single-input tool weather...Args: ['a', 'b']"
-):
+with expect_error(ToolException, "Too many arguments to single-input tool weather..."):
     simple.invoke({"city": "a", "unit": "b"})
 type(real_tool(infer_schema=False, args_schema=City)(plain)).__name__
 
@@ -399,13 +392,17 @@ with expect_error(ValueError, "Runnable without name for tool constructor"):
 # %% [markdown] lang="en"
 # ## 11. On something wrong
 #
-# What else may stand behind the `@`? A number, a dict, a finished tool: they have no `__name__`, and the message says so. The third text below ends in the middle of a sentence. It does so in LangChain.
+# What else may stand behind the `@`? A number, a dict, a finished tool: they have no `__name__`, and the message says so.
 
 # %%
-first = "The first argument must be a string or a callable with a __name__ for tool decorator."
 for wrong in [5, {"type": "web_search"}, weather]:
-    with expect_error(ValueError, f"{first} Got {type(wrong)}"):
+    with expect_error(ValueError, f"{WORDS} Got {type(wrong)}"):
         real_tool(wrong)
+
+# %% [markdown] lang="en"
+# A third thing has no place. The text ends in the middle of a sentence; that is how LangChain has it.
+
+# %%
 with expect_error(ValueError, "Too many arguments for tool decorator. A decorator "):
     real_tool("name", plain, "third")
 
@@ -453,8 +450,7 @@ from langgraph.prebuilt import ToolNode
 
 old = real_tool("search", plain, description="the old one")
 new = real_tool("search", plain, description="the new one")
-tools = ToolNode([old, new]).tools_by_name
-{name: kept.description for name, kept in tools.items()}
+{name: kept.description for name, kept in ToolNode([old, new]).tools_by_name.items()}
 
 # %% [markdown] lang="en"
 # The last one wins, without a word. A second `search` from another package is enough.
@@ -477,14 +473,14 @@ report.counts
 # Article A names two helpers inside of `tool`, `_make_with_name` and `_make_tool`. Are they still there? These are the calls of `@tool(description=...)` in your LangChain.
 
 # %%
-chain = ["tool", "_partial", "_create_tool_factory", "_tool_factory", "from_function"]
-names = [*chain, "_make_with_name", "_make_tool", "create_schema_from_function"]
-steps = trace(lambda: real_tool(description="查天气")(plain), names)
-assert steps.names == [*chain, "create_schema_from_function"]
+chain = "tool _partial _create_tool_factory _tool_factory from_function".split()
+names = [*chain, "_make_with_name", "_make_tool"]
+steps = trace(lambda: real_tool(description="Ask.")(plain), names)
+assert steps.names == chain
 steps
 
 # %% [markdown] lang="en"
-# They have other names today. There are two calls of ours, as with all brackets: the first ends at once and leaves `_partial` behind, the second does the work.
+# No. They have other names today. There are two calls of ours, as with all brackets: the first ends at once and leaves `_partial` behind, the second does the work.
 #
 # ## 15. Left out
 #
