@@ -3,10 +3,10 @@
 Mirrors langchain/agents/middleware/types.py, langchain/agents/structured_output.py, and from
 langchain/agents/factory.py the composition
 Leaves out the ready-made middleware, before_agent and after_agent, `dynamic_prompt`,
-`ExtendedModelResponse`, fields of the state that a caller may not give (but for its own), the
-decorators' `tools` and `state_schema` (write a class), `system_prompt` in a ModelRequest,
-`ProviderStrategy` and `AutoStrategy`, schemas of an answer that are a union or JSON, what the
-errors about an answer carry besides their text.
+`ExtendedModelResponse`, marks of private fields of the state, the decorators' `tools` and
+`state_schema` (write a class), `system_prompt` in a ModelRequest, `ProviderStrategy` and
+`AutoStrategy`, a union as the schema of an answer, what the errors about an answer carry besides
+their text.
 """
 
 from __future__ import annotations
