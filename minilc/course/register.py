@@ -5,6 +5,7 @@ left_out("base")
 
 from __future__ import annotations
 
+import html
 import importlib
 import inspect
 from collections.abc import Iterable, Sequence
@@ -39,7 +40,11 @@ def _leaves_out(module: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines
-    )
+    lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Text that stays text in a Markdown table: `<name>` is no tag, `|` ends no cell."""
+    # Between backticks an entity would be shown as it is written; the ids have nothing to escape.
+    return html.escape(text, quote=False).replace("|", r"\|")

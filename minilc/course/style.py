@@ -106,12 +106,16 @@ def run(names: Sequence[str], root: Path = notebooks.ROOT) -> int:
         executor.Job(name, [c.source for c in book.cells if c.cell_type == "code"], str(root))
         for name, book in built.items()
     ]
+    failed: list[str] = []
     with notebooks.Progress("style", len(jobs)) as progress:
         for result in executor.execute(jobs, workers=1):
             measured[result.name].values["seconds"] = result.seconds
+            if result.error is not None:
+                failed.append(f"{result.name}: fails when it is run, {result.error}")
             progress.step(result.name, result.seconds, failed=result.error is not None)
     terminal.console().print(_table(list(measured.values())))
     missed = [f"{one.name}: {', '.join(one.missed)}" for one in measured.values() if one.missed]
+    missed += failed
     print("\n".join(["missed:", *missed]) if missed else "every target met")
     return 1 if missed else 0
 
