@@ -271,9 +271,16 @@ assert result.score == 6
 result
 
 # %% [markdown] lang="en"
-# Six. See what became of the tree: its children are `items: {}`. The model may put anything there. A parameter that holds itself is told only one level deep.
+# Six. What became of the tree? Its children are trees. And their children?
+
+# %%
+inner = real(things["a model in itself"])["parameters"]["properties"]["children"]["items"]
+inner["properties"]
+
+# %% [markdown] lang="en"
+# `items: {}`: anything. What holds itself is told as far as it does not repeat, and the model has to guess the rest.
 #
-# In the last line, what stands beside the pointer wins. So each use of a model can have a description of its own. Exercise 2 shows what happens without.
+# In the last line of `inlined`, what stands beside the pointer wins. So each use of a model can have a description of its own. Exercise 2 shows what happens without.
 #
 # ## 6. Strict
 #

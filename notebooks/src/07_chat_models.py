@@ -15,6 +15,7 @@
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
+import minilc
 from minilc.course import cases, check, draw, exercises as ex
 from minilc.course.expect import expect_error
 from minilc.course.layers import layer
@@ -62,15 +63,13 @@ answer.tool_calls
 # Does minilc send the same? Both go over one wire.
 
 # %%
-import minilc
-
 ours = minilc_openai(wire.transport).bind_tools([minilc.tool(weather)])
 same = ours.invoke("北京今天天气怎么样？")
 assert wire.bodies[0] == wire.bodies[1]
 assert same.tool_calls == answer.tool_calls
 
 # %% [markdown] lang="en"
-# Byte for byte the same JSON. Now a question: we have bound tools to `model`. What does `model` itself send?
+# The same JSON. Now a question: we have bound tools to `model`. What does `model` itself send?
 
 # %%
 model.invoke("hi")
@@ -115,7 +114,7 @@ with expect_error(AttributeError, "'ModelV0' object has no attribute 'bind_tools
 #
 # ### The probe
 #
-# The course's `ScriptedChatModel` is what we grow towards. Six scenes: each makes a model, plays, and looks at something.
+# We grow towards the course's `ScriptedChatModel`, a real LangChain model. Six scenes: each makes a model, plays, and looks at something.
 
 # %%
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
@@ -215,7 +214,7 @@ from minilc.chat_models import RunnableBinding, Script
 # It fails loudly. A fake that would say something anyway turns a wrong test green. That, and the kept requests, is why the course uses it.
 
 # %%
-from minilc.chat_models import ScriptExhausted
+from minilc.chat_models import APIStatusError, ScriptExhausted
 
 short = Scripted(["晴"])
 short.invoke("北京？")
@@ -297,7 +296,7 @@ for choice in [None, "auto", "none", "any", True, "weather", "typo"]:
 #
 # ## 7. The history on the wire
 #
-# Six messages, one at a time. What does OpenAI get of each?
+# The history is sent again with each request. Six messages: what does OpenAI get of each?
 
 # %%
 ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
@@ -335,7 +334,13 @@ assert result.score == 3
 result
 
 # %% [markdown] lang="en"
-# Now the calls. Look at the right column: the arguments are not a dict. They are a text with JSON in it. And a tool's answer carries an id.
+# Three. A call is missing, and a tool's answer lacks its id. This is a call as LangChain sends it.
+
+# %%
+real_sent(MESSAGES["a call"])["tool_calls"][0]
+
+# %% [markdown] lang="en"
+# The arguments are not a dict. They are a text with JSON in it. The broken call's arguments are text already.
 
 # %%
 import json
@@ -463,11 +468,10 @@ draw.ledger(messages)
 #
 # ## 9. When the server says no
 #
-# An error status is an exception. In minilc it is one class, with the status and what the server said.
+# An error status is an exception, and `invoke` raises it. In minilc it is one class, with the status and what the server said. LangChain has a class for each status.
 
 # %%
 import httpx
-from minilc.chat_models import APIStatusError
 
 refused = Wire(httpx.Response(400, json={"error": "tools.0.name"}))
 with expect_error(APIStatusError, 'Error code: 400 - {"error":"tools.0.name"}'):

@@ -370,10 +370,7 @@ ANSWER = Exercise(
         status `error`, and the call's `error` in its text. Good calls are not your business.
         """,
     stub='''
-from langchain_core.messages import ToolMessage
-
-
-def tell_broken(message) -> list[ToolMessage]:
+def tell_broken(message) -> list:
     """An answer to each call that could not be read."""
     raise NotImplementedError
 ''',
