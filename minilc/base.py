@@ -3,36 +3,26 @@
 Mirrors langchain_core/tools/{base,simple}.py, langchain_core/runnables/config.py
 Leaves out callbacks and tracing (`run_manager` and `callbacks` are never filled), the copy of the
 context that upstream runs each tool in, what a Runnable has beyond invoke and ainvoke (batch,
-stream, pipes, names), `Tool.from_function`, models of pydantic.v1.
+stream, pipes, names, `get_input_jsonschema`), what a config has for them (run_name, run_id) and the
+sorting of its unknown keys, `Tool.from_function` and Tool's arguments by position,
+`is_single_input`, the refusal of a text where the schema is JSON, a new look at the schema after
+`model_copy(update=...)`, models of pydantic.v1.
 """
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import ContextVar, copy_context
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, SkipValidation, ValidationError
 from typing_extensions import TypedDict
 
+from minilc import schema
 from minilc.messages import ToolMessage, ToolOutputMixin
-from minilc.schema import (
-    ArgsSchema,
-    _get_injected_args_keys_from_signature,
-    _get_type_hints,
-    _is_model,
-    _json_schema,
-    _SchemaPlan,
-    _without_injected,
-    create_schema_from_function,
-)
-
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 # The types of content block that a tool's result may consist of; other lists become JSON.
 TOOL_MESSAGE_BLOCK_TYPES = tuple(
@@ -45,38 +35,28 @@ class RunnableConfig(TypedDict, total=False):
 
     tags: list[str]
     metadata: dict[str, Any]
-    callbacks: Any
-    run_name: str
     max_concurrency: int | None
     recursion_limit: int
     configurable: dict[str, Any]
-    run_id: Any
 
+
+Config = RunnableConfig | None
 
 # The config of what runs now: whoever is called without a config inherits it.
-var_child_runnable_config: ContextVar[RunnableConfig | None] = ContextVar(
-    "child_runnable_config", default=None
-)
+var_child_runnable_config: ContextVar[Config] = ContextVar("child_runnable_config", default=None)
 
 
-def ensure_config(config: RunnableConfig | None = None) -> RunnableConfig:
+def ensure_config(config: Config = None) -> RunnableConfig:
     """A new config: the defaults, over them the running config, over that the given one."""
-    whole: Any = {"tags": [], "metadata": {}, "callbacks": None, "recursion_limit": 25}
-    whole["configurable"] = {}
+    whole: Any = {"tags": [], "metadata": {}, "recursion_limit": 25, "configurable": {}}
     for given in (var_child_runnable_config.get(), config):
         for key, value in (given or {}).items():
-            if value is not None:
-                target = whole if key in RunnableConfig.__annotations__ else whole["configurable"]
-                target[key] = value.copy() if isinstance(value, dict | list) else value
+            whole[key] = value.copy() if isinstance(value, dict | list) else value
     return whole
 
 
 class ToolException(Exception):
     """What a tool raises for the model to read, if `handle_tool_error` is set."""
-
-
-class SchemaAnnotationError(TypeError):
-    """A subclass annotates `args_schema` as a model where it takes a class of models."""
 
 
 class BaseTool(BaseModel, ABC):
@@ -86,7 +66,7 @@ class BaseTool(BaseModel, ABC):
 
     name: str
     description: str
-    args_schema: Annotated[ArgsSchema | None, SkipValidation()] = None
+    args_schema: Annotated[schema.ArgsSchema | None, SkipValidation()] = None
     return_direct: bool = False
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
@@ -95,22 +75,10 @@ class BaseTool(BaseModel, ABC):
     response_format: Literal["content", "content_and_artifact"] = "content"
     extras: dict[str, Any] | None = None
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if cls.__annotations__.get("args_schema") == BaseModel:
-            raise SchemaAnnotationError(
-                f"Tool definition for {cls.__name__} must include valid type annotations for "
-                "argument 'args_schema' to behave as expected.\n"
-                f"Expected annotation of 'Type[BaseModel]' but got '{BaseModel}'.\n"
-                "Expected class looks like:\n\nclass ChildTool(BaseTool):\n    ...\n"
-                "    args_schema: Type[BaseModel] = SchemaClass\n    ..."
-            )
-
     def __init__(self, **kwargs: Any) -> None:
-        schema = kwargs.get("args_schema")
-        if not (schema is None or isinstance(schema, dict) or _is_model(schema)):
+        if not isinstance(given := kwargs.get("args_schema"), dict | type(BaseModel) | None):
             text = "args_schema must be a subclass of pydantic BaseModel or a JSON schema dict."
-            raise TypeError(f"{text} Got: {schema}.")
+            raise TypeError(f"{text} Got: {given}.")
         super().__init__(**kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -119,72 +87,47 @@ class BaseTool(BaseModel, ABC):
         for memo in self.__dict__.keys() - type(self).model_fields.keys():
             del self.__dict__[memo]
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with some fields changed."""
-        copied = super().model_copy(deep=deep)
-        for name, value in (update or {}).items():
-            setattr(copied, name, value)
-        return copied
-
     @property
     def args(self) -> dict[str, Any]:
         """The JSON schema of each argument that the model fills."""
-        return _json_schema(self.tool_call_schema)["properties"]
-
-    @property
-    def is_single_input(self) -> bool:
-        """Whether the model fills one argument only."""
-        return len(self.args.keys() - {"kwargs"}) == 1
+        return schema._json_schema(self.tool_call_schema)["properties"]
 
     @functools.cached_property
-    def tool_call_schema(self) -> ArgsSchema:
+    def tool_call_schema(self) -> schema.ArgsSchema:
         """What the model sees: the schema without the injected arguments."""
-        return _without_injected(self.name, self.get_input_schema(), self.description)
+        return schema._without_injected(self.name, self.get_input_schema(), self.description)
 
-    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
+    def get_input_schema(self, config: Config = None) -> Any:
         """The schema of everything that the tool takes."""
-        schema = self.args_schema
-        return create_schema_from_function(self.name, self._run) if schema is None else schema
+        own = self.args_schema
+        return schema.create_schema_from_function(self.name, self._run) if own is None else own
 
-    def get_input_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:
-        """`get_input_schema` as JSON schema."""
-        return _json_schema(self.get_input_schema(config))
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
+    def invoke(self, input: Any, config: Config = None) -> Any:
         """Run on arguments, on a string, or on a ToolCall, which a ToolMessage answers."""
         return self.run(*_prep_run_args(input, config))
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
+    async def ainvoke(self, input: Any, config: Config = None) -> Any:
         """`invoke`, awaited."""
         return await self.arun(*_prep_run_args(input, config))
 
-    def run(
-        self, tool_input: Any, config: RunnableConfig | None = None, tool_call_id: str | None = None
-    ) -> Any:
+    def run(self, tool_input: Any, config: Config = None, tool_call_id: Any = None) -> Any:
         """Validate the input, call `_run`, and format what comes of it."""
         return _run_to_end(self._execute(False, tool_input, config, tool_call_id))
 
-    async def arun(
-        self, tool_input: Any, config: RunnableConfig | None = None, tool_call_id: str | None = None
-    ) -> Any:
+    async def arun(self, tool_input: Any, config: Config = None, tool_call_id: Any = None) -> Any:
         """`run`, awaited."""
         return await self._execute(True, tool_input, config, tool_call_id)
 
-    async def _execute(
-        self, asynchronous: bool, tool_input: Any, config: Any, tool_call_id: str | None
-    ) -> Any:
-        """The one body of `run` and `arun`; it waits for nothing if it is not asynchronous."""
-        method: Callable[..., Any] = self._arun if asynchronous else self._run
+    async def _execute(self, awaited: bool, tool_input: Any, config: Config, id: Any) -> Any:
+        """The one body of `run` and `arun`; it waits for nothing if it is not awaited."""
         # From here the config is what runs now, for the tool and for whatever it calls.
         token = var_child_runnable_config.set(ensure_config(config)) if config else None
         artifact, status = None, "success"
         try:
-            args, kwargs = self._to_args_and_kwargs(tool_input, tool_call_id)
-            if config_param := self._config_params[asynchronous]:
+            args, kwargs = self._to_args_and_kwargs(tool_input, id)
+            if config_param := self._config_params[awaited]:
                 kwargs[config_param] = ensure_config()
-            content = method(*args, **kwargs)
-            if asynchronous:
-                content = await content
+            content = await self._arun(*args, **kwargs) if awaited else self._run(*args, **kwargs)
             if self.response_format == "content_and_artifact":
                 content, artifact = _two_tuple(content)
         except (ValidationError, ToolException) as error:
@@ -192,9 +135,7 @@ class BaseTool(BaseModel, ABC):
         finally:
             if token:
                 var_child_runnable_config.reset(token)
-        if tool_call_id is None:
-            return content
-        return _format_output(content, artifact, tool_call_id, self.name, status)
+        return content if id is None else _format_output(content, artifact, id, self.name, status)
 
     def _recover(self, error: ValidationError | ToolException) -> Any:
         """The content that stands for an error, if the tool's settings handle its kind."""
@@ -206,77 +147,76 @@ class BaseTool(BaseModel, ABC):
             raise error
         return flag(error) if callable(flag) else flag if isinstance(flag, str) else text
 
+    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: Any) -> tuple[Any, Any]:
+        parsed = self._parse_input(tool_input, tool_call_id)
+        return ((parsed,), {}) if isinstance(parsed, str) else ((), parsed)
+
+    def _parse_input(self, tool_input: Any, tool_call_id: Any) -> Any:
+        """Validate the input against `args_schema`; a string stays as it is."""
+        model_class = self.args_schema
+        if not isinstance(model_class, type):
+            return tool_input if isinstance(tool_input, str) else {**tool_input}
+        if isinstance(tool_input, str):
+            # It fills the first argument, if there is one.
+            first = dict.fromkeys(list(model_class.model_fields)[:1], tool_input)
+            model_class.model_validate(first)
+            return tool_input if first else {}
+        if self._tool_call_ids:
+            if tool_call_id is None:
+                text = "When tool includes an InjectedToolCallId argument, tool must always be "
+                text += "invoked with a full model ToolCall of the form: {'args': {...}, 'name': "
+                raise ValueError(text + "'...', 'type': 'tool_call', 'tool_call_id': '...'}")
+            tool_input = tool_input | dict.fromkeys(self._tool_call_ids, tool_call_id)
+        # `model_validate` calls this too, after a look at its own arguments.
+        model = model_class.__pydantic_validator__.validate_python(tool_input)
+        validated = {**model.__dict__, **(model.__pydantic_extra__ or {})}
+        # `*args` and `**kwargs` of the function: absent unless the model fills them.
+        for key in ("args", "kwargs"):
+            if key in validated and key not in model.model_fields_set:
+                del validated[key]
+        # What is injected passes as it came; a schema that was given may lack it.
+        for key in self._injected_args_keys:
+            if key in tool_input:
+                validated[key] = tool_input[key]
+        return validated
+
     @abstractmethod
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         """What the tool does."""
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
-        async def call() -> Any:
-            return self._run(*args, **kwargs)
+        return await run_in_executor(self._run, *args, **kwargs)
 
-        # A coroutine as in `run`, which no StopIteration leaves: a future that gets one hangs.
-        task = functools.partial(copy_context().run, _run_to_end, call())
-        # A thread of its own: the loop's pool has few, and calls beyond them would wait.
-        executor = ThreadPoolExecutor(max_workers=1)
-        try:
-            return await asyncio.get_running_loop().run_in_executor(executor, task)
-        finally:
-            executor.shutdown(wait=False)
+    def _function(self, awaited: bool = True) -> Any:
+        """What runs in the end: its signature says what it is injected."""
+        return self._arun if awaited and type(self)._arun is not BaseTool._arun else self._run
 
     @functools.cached_property
     def _config_params(self) -> list[str | None]:
-        """The config parameters of `_run` and of `_arun`."""
-        asynchronous = self._run if type(self)._arun is BaseTool._arun else self._arun
-        return [_get_runnable_config_param(method) for method in (self._run, asynchronous)]
+        return [_get_runnable_config_param(self._function(awaited)) for awaited in (False, True)]
 
     @functools.cached_property
     def _injected_args_keys(self) -> frozenset[str]:
-        keys = _get_injected_args_keys_from_signature(self._run)
-        return keys or _get_injected_args_keys_from_signature(self._arun)
+        return schema._injected_names(self._function(), None)
 
     @functools.cached_property
-    def _schema_plan(self) -> _SchemaPlan | None:
-        return _SchemaPlan(self.args_schema) if _is_model(self.args_schema) else None
+    def _tool_call_ids(self) -> frozenset[str]:
+        return schema._injected_names(self._function(), self.args_schema, schema.InjectedToolCallId)
 
-    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> Arguments:
-        parsed = self._parse_input(tool_input, tool_call_id)
-        if isinstance(parsed, dict):
-            return (), parsed.copy() if parsed is tool_input else parsed
-        if isinstance(parsed, str):
-            return (parsed,), {}
-        raise TypeError(f"Invalid tool input type: {type(parsed)}")
 
-    def _parse_input(self, tool_input: Any, tool_call_id: str | None) -> Any:
-        """Validate the input against `args_schema`; a string stays as it is."""
-        plan = self._schema_plan
-        if plan is None:
-            if isinstance(tool_input, str) and self.args_schema is not None:
-                text = "String tool inputs are not allowed when using tools with JSON schema"
-                raise ValueError(f"{text} args_schema.")
-            return tool_input
-        if not plan.names:
-            return {}
-        if isinstance(tool_input, str):
-            plan.validate({plan.names[0]: tool_input})
-            return tool_input
-        if plan.tool_call_ids:
-            _require(tool_call_id)
-            tool_input = tool_input | dict.fromkeys(plan.tool_call_ids, tool_call_id)
-        model = plan.validate(tool_input)
-        validated = model.__dict__.copy()
-        if model.__pydantic_extra__:
-            validated |= model.__pydantic_extra__
-        for key in plan.variadic:
-            # `*args` and `**kwargs` of the function: absent unless the model fills them.
-            if key not in model.model_fields_set:
-                del validated[key]
-        for key in self._injected_args_keys:
-            if key in tool_input:
-                validated[key] = tool_input[key]
-            elif key == "tool_call_id":
-                _require(tool_call_id)
-                validated[key] = tool_call_id
-        return validated
+async def run_in_executor(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a function that runs in a thread, in a copy of the context."""
+    # Imported here, so that only who awaits needs it.
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def call() -> Any:
+        return func(*args, **kwargs)
+
+    # A coroutine, which no StopIteration leaves: a future that gets one hangs.
+    task = functools.partial(copy_context().run, _run_to_end, call())
+    # A thread of its own, for this call only: the loop's pool has few, and others would wait.
+    return await asyncio.get_running_loop().run_in_executor(ThreadPoolExecutor(1), task)
 
 
 def _run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -288,37 +228,25 @@ def _run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
     raise RuntimeError("a sync call has awaited something")
 
 
-def _prep_run_args(value: Any, config: RunnableConfig | None) -> tuple[Any, Any, str | None]:
+def _prep_run_args(value: Any, config: Config) -> tuple[Any, Config, str | None]:
     """What `run` takes; only `"type": "tool_call"` makes a ToolCall of a dict."""
     if isinstance(value, dict) and value.get("type") == "tool_call":
         return value["args"].copy(), config, value["id"]
     return value, config, None
 
 
-def _require(tool_call_id: str | None) -> None:
-    if tool_call_id is None:
-        raise ValueError(
-            "When tool includes an InjectedToolCallId argument, tool must always be invoked with "
-            "a full model ToolCall of the form: {'args': {...}, 'name': '...', "
-            "'type': 'tool_call', 'tool_call_id': '...'}"
-        )
-
-
 def _two_tuple(response: Any) -> tuple[Any, Any]:
     if isinstance(response, tuple) and len(response) == 2:
         return response
-    raise ValueError(
-        "Since response_format='content_and_artifact' a two-tuple of the message content and raw "
-        f"tool output is expected. Instead, generated response is of type: {type(response)}."
-    )
+    text = "Since response_format='content_and_artifact' a two-tuple of the message content and "
+    text += "raw tool output is expected. Instead, generated response is of type: "
+    raise ValueError(f"{text}{type(response)}.")
 
 
-def _format_output(
-    content: Any, artifact: Any, tool_call_id: str | None, name: str, status: str
-) -> Any:
-    """Wrap the content in a ToolMessage, if there is a call to answer and it is none yet."""
+def _format_output(content: Any, artifact: Any, tool_call_id: Any, name: str, status: str) -> Any:
+    """Wrap the content in a ToolMessage that answers the call, if it is none yet."""
     outputs = content if isinstance(content, list) and content else [content]
-    if tool_call_id is None or all(isinstance(item, ToolOutputMixin) for item in outputs):
+    if all(isinstance(item, ToolOutputMixin) for item in outputs):
         return content
     if not isinstance(content, str):
         blocks = isinstance(content, Sequence) and all(map(_is_message_content_block, content))
@@ -342,7 +270,8 @@ def _stringify(content: Any) -> str:
 
 def _get_runnable_config_param(func: Callable[..., Any]) -> str | None:
     """The parameter that is annotated as RunnableConfig."""
-    return next((n for n, hint in _get_type_hints(func).items() if hint is RunnableConfig), None)
+    hints = schema._get_type_hints(func).items()
+    return next((name for name, hint in hints if hint is RunnableConfig), None)
 
 
 class _FunctionTool(BaseTool):
@@ -352,42 +281,31 @@ class _FunctionTool(BaseTool):
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Awaitable[Any]] | None = None
 
-    # `config` takes away a function's parameter of that name, if it is no RunnableConfig.
-    def _run(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
         if self.func is None:
-            kind = "Tool" if isinstance(self, Tool) else "StructuredTool"
-            raise NotImplementedError(f"{kind} does not support sync invocation.")
-        if config_param := self._function_config_params[0]:
-            kwargs[config_param] = ensure_config()
+            raise NotImplementedError(f"{type(self).__name__} does not support sync invocation.")
         return self.func(*args, **kwargs)
 
-    async def _arun(self, *args: Any, config: Any = None, **kwargs: Any) -> Any:
-        if self.coroutine is None:
-            return await super()._arun(*args, **kwargs)
-        if config_param := self._function_config_params[1]:
-            kwargs[config_param] = ensure_config()
-        return await self.coroutine(*args, **kwargs)
+    async def _arun(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.coroutine or super()._arun
+        return await function(*args, **kwargs)
 
-    @functools.cached_property
-    def _function_config_params(self) -> list[str | None]:
-        return [f and _get_runnable_config_param(f) for f in (self.func, self.coroutine)]
+    def _function(self, awaited: bool = True) -> Any:
+        return (awaited and self.coroutine) or self.func or self.coroutine or self._run
 
 
 class Tool(_FunctionTool):
     """A tool of one string: `func` is called with it, whatever its parameter is called."""
-
-    def __init__(self, name: str, func: Any, description: str, **kwargs: Any) -> None:
-        super().__init__(name=name, func=func, description=description, **kwargs)
 
     @property
     def args(self) -> dict[str, Any]:
         """The JSON schema of the argument: a string, if no schema says otherwise."""
         return {"tool_input": {"type": "string"}} if self.args_schema is None else super().args
 
-    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> Arguments:
+    def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: Any) -> tuple[Any, Any]:
         args, kwargs = super()._to_args_and_kwargs(tool_input, tool_call_id)
-        all_args = (*args, *kwargs.values())
+        all_args = [*args, *kwargs.values()]
         if len(all_args) != 1:
             text = f"Too many arguments to single-input tool {self.name}.\n{' ' * 16}Consider using"
-            raise ToolException(f"{text} StructuredTool instead. Args: {list(all_args)}")
+            raise ToolException(f"{text} StructuredTool instead. Args: {all_args}")
         return all_args, {}

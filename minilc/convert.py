@@ -39,9 +39,12 @@ def tool(
 
     def make(name: str, source: Any) -> BaseTool:
         func, coroutine, schema, text = source, None, args_schema, description
-        if _is_runnable(source):
-            func, coroutine, schema = _functions_of_runnable(source)
-            text = description or repr(source)
+        # Known by its looks, so that minilc's runnables and LangChain's are both taken.
+        if hasattr(source, "get_input_schema") and not isinstance(source, type):
+            schema, text = source.get_input_schema(), description or repr(source)
+            if _json_schema(schema).get("type") != "object":
+                raise ValueError("Runnable must have an object schema.")
+            func, coroutine = lambda **kw: source.invoke(kw), lambda **kw: source.ainvoke(kw)
         elif inspect.iscoroutinefunction(source):
             func, coroutine = None, source
         given: dict[str, Any] = {"name": name, "func": func, "coroutine": coroutine, **options}
@@ -50,7 +53,6 @@ def tool(
                 **given,
                 description=text,
                 args_schema=schema,
-                infer_schema=infer_schema,
                 parse_docstring=parse_docstring,
                 error_on_invalid_docstring=error_on_invalid_docstring,
             )
@@ -67,33 +69,9 @@ def tool(
         if not isinstance(name_or_callable, str):
             raise ValueError("Name must be a string for tool constructor")
         return make(name_or_callable, runnable)
-    if name_or_callable is None:
-        return lambda source: make(source.name if _is_runnable(source) else source.__name__, source)
-    if isinstance(name_or_callable, str):
-        return lambda source: make(name_or_callable, source)
+    if name_or_callable is None or isinstance(name_or_callable, str):
+        return lambda source: make(name_or_callable or source.__name__, source)
     if callable(name_or_callable) and hasattr(name_or_callable, "__name__"):
         return make(name_or_callable.__name__, name_or_callable)
-    raise ValueError(
-        "The first argument must be a string or a callable with a __name__ for tool decorator. "
-        f"Got {type(name_or_callable)}"
-    )
-
-
-def _is_runnable(source: Any) -> bool:
-    """By its looks, so that minilc's and LangChain's own are both taken."""
-    return not isinstance(source, type) and hasattr(source, "get_input_schema")
-
-
-def _functions_of_runnable(runnable: Any) -> tuple[Any, Any, ArgsSchema]:
-    """A function and a coroutine function that give it their keywords, and its schema."""
-    schema = runnable.get_input_schema()
-    if _json_schema(schema).get("type") != "object":
-        raise ValueError("Runnable must have an object schema.")
-
-    def invoke_wrapper(**kwargs: Any) -> Any:
-        return runnable.invoke(kwargs)
-
-    async def ainvoke_wrapper(**kwargs: Any) -> Any:
-        return await runnable.ainvoke(kwargs)
-
-    return invoke_wrapper, ainvoke_wrapper, schema
+    text = "The first argument must be a string or a callable with a __name__ for tool decorator."
+    raise ValueError(f"{text} Got {type(name_or_callable)}")

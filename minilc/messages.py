@@ -2,18 +2,18 @@
 
 Mirrors langchain_core/messages/{base,human,system,ai,tool,modifier,utils}.py
 Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded), content_blocks
-(the standard form of content), serialisation, `.text()` as a call, the parts of usage_metadata.
+(the standard form of content), serialisation, `.text()` as a call, bold titles (`html=`), calls in
+additional_kwargs, checks of usage_metadata; of dicts that become messages the role `remove`, what
+remembers the role `developer`, and arguments of OpenAI's calls that are a dict already.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
-from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 # Comes with pydantic, which takes no other TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -40,23 +40,18 @@ class BaseMessage(BaseModel):
     def text(self) -> str:
         """The text of the content, joined; blocks of other types are skipped."""
         blocks = [self.content] if isinstance(self.content, str) else self.content
-        texts = [
-            b if isinstance(b, str) else b.get("type") == "text" and b.get("text") for b in blocks
-        ]
-        return "".join(text for text in texts if isinstance(text, str))
+        texts = [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks]
+        return "".join(b.get("text", "") for b in texts if b.get("type") == "text")
 
-    def pretty_repr(self, html: bool = False) -> str:
-        """The message under a title line; `html` makes the title bold, in a terminal."""
+    def pretty_repr(self) -> str:
+        """The message under a title line."""
         title = f" {self.type.title()} Message "
-        line = f"{title:=^80}"
-        if html:
-            line = line.replace(title, f"\033[1m{title}\033[0m")
         name = "" if self.name is None else f"\nName: {self.name}"
-        return f"{line}{name}\n\n{self.content}"
+        return f"{title:=^80}{name}\n\n{self.content}"
 
     def pretty_print(self) -> None:
-        """Print `pretty_repr`, with a bold title where Python is interactive."""
-        print(self.pretty_repr(html=hasattr(sys, "ps2")))
+        """Print `pretty_repr`."""
+        print(self.pretty_repr())
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         # A field that still has its default says nothing; empty dicts and lists are shown.
@@ -95,16 +90,9 @@ class InvalidToolCall(TypedDict):
     error: str | None
 
 
-def tool_call(*, name: str, args: dict[str, Any], id: str | None) -> ToolCall:
+def tool_call(*, name: str, args: dict[str, Any], id: str | None, type: Any = None) -> ToolCall:
     """Create a ToolCall; a missing or unknown key is a TypeError."""
     return ToolCall(name=name, args=args, id=id, type="tool_call")
-
-
-def invalid_tool_call(
-    *, name: Any = None, args: Any = None, id: str | None = None, error: str | None = None
-) -> InvalidToolCall:
-    """Create an InvalidToolCall; an unknown key is a TypeError."""
-    return InvalidToolCall(type="invalid_tool_call", id=id, name=name, args=args, error=error)
 
 
 class AIMessage(BaseMessage):
@@ -118,57 +106,25 @@ class AIMessage(BaseMessage):
     @model_validator(mode="before")
     @classmethod
     def _backwards_compat_tool_calls(cls, values: dict[str, Any]) -> dict[str, Any]:
-        calls, invalid = values.get("tool_calls"), values.get("invalid_tool_calls")
-        # Some integrations leave the calls where the provider put them. Given calls win.
-        raw_calls = values.get("additional_kwargs", {}).get("tool_calls")
-        if raw_calls and not calls and not invalid:
-            try:
-                calls, invalid = default_tool_parser(raw_calls)
-            except (AttributeError, KeyError, TypeError):
-                pass  # Not what OpenAI sends: there is nothing to read, and the raw calls stay.
-        if calls:
-            values["tool_calls"] = [tool_call(**_without(c, "type", "extras")) for c in calls]
-        if invalid:
-            values["invalid_tool_calls"] = [
-                invalid_tool_call(**_without(c, "type")) for c in invalid
-            ]
+        # Providers need not say what says nothing: of a broken call often only the text is known.
+        absent: Any = {"type": "invalid_tool_call"} | dict.fromkeys(("name", "args", "id", "error"))
+        invalid = values.get("invalid_tool_calls") or []
+        values["tool_calls"] = [tool_call(**call) for call in values.get("tool_calls") or []]
+        values["invalid_tool_calls"] = [{**absent, **call} for call in invalid]
         return values
 
-    def pretty_repr(self, html: bool = False) -> str:
+    def pretty_repr(self) -> str:
         """The message, then its tool calls with their arguments."""
-        lines = [super().pretty_repr(html=html).strip()]
+        lines = [super().pretty_repr().strip()]
         for title, calls in (("Tool", self.tool_calls), ("Invalid Tool", self.invalid_tool_calls)):
             lines += [f"{title} Calls:"] if calls else []
             for call in calls:
-                args, error = call["args"] or {}, call.get("error")
+                args, error = call["args"], call.get("error")
+                shown = [f"{k}: {v}" for k, v in args.items()] if isinstance(args, dict) else [args]
                 lines += [f"  {call['name']} ({call['id']})", f" Call ID: {call['id']}"]
                 lines += [f"  Error: {error}", "  Args:"] if error else ["  Args:"]
-                if isinstance(args, dict):
-                    lines += [f"    {name}: {value}" for name, value in args.items()]
-                else:
-                    lines.append(f"    {args}")
+                lines += [f"    {text}" for text in shown]
         return "\n".join(lines).strip()
-
-
-def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in mapping.items() if key not in keys}
-
-
-def default_tool_parser(
-    raw_tool_calls: list[dict[str, Any]],
-) -> tuple[list[ToolCall], list[InvalidToolCall]]:
-    """Read calls as OpenAI sends them: the arguments are a JSON string, which may be broken."""
-    calls, invalid = [], []
-    for raw in raw_tool_calls:
-        if "function" in raw:
-            name, arguments = raw["function"]["name"], raw["function"]["arguments"]
-            try:
-                args = json.loads(arguments) or {}
-                calls.append(tool_call(name=name or "", args=args, id=raw.get("id")))
-            # The model wrote it, so it may be broken: keep it, for whoever can mend or report it.
-            except json.JSONDecodeError:
-                invalid.append(invalid_tool_call(name=name, args=arguments, id=raw.get("id")))
-    return calls, invalid
 
 
 class ToolOutputMixin:
@@ -179,26 +135,20 @@ class ToolMessage(BaseMessage, ToolOutputMixin):
     """The answer to one tool call, for the model; `artifact` is what the model does not see."""
 
     type: Literal["tool"] = "tool"
-    tool_call_id: str
+    tool_call_id: str = Field(coerce_numbers_to_str=True)
     artifact: Any = None
     status: Literal["success", "error"] = "success"
     # Inherited and not used: no model has answered here.
     additional_kwargs: dict[Any, Any] = Field(default_factory=dict, repr=False)
     response_metadata: dict[Any, Any] = Field(default_factory=dict, repr=False)
 
-    @model_validator(mode="before")
+    # Tools return all sorts of things, and an answer with odd content beats no answer.
+    @field_validator("content", mode="before")
     @classmethod
-    def coerce_args(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Make text of content, and of its parts, that is neither text nor blocks."""
-        # Tools return all sorts of things, and an answer with odd content beats no answer.
-        content, tool_call_id = values["content"], values["tool_call_id"]
+    def _coerce_content(cls, content: Any) -> Any:
         if isinstance(content, list | tuple):
-            values["content"] = [x if isinstance(x, str | dict) else str(x) for x in content]
-        elif not isinstance(content, str):
-            values["content"] = str(content)
-        if isinstance(tool_call_id, UUID | int | float):
-            values["tool_call_id"] = str(tool_call_id)
-        return values
+            return [part if isinstance(part, str | dict) else str(part) for part in content]
+        return content if isinstance(content, str) else str(content)
 
 
 class RemoveMessage(BaseMessage):
@@ -207,8 +157,6 @@ class RemoveMessage(BaseMessage):
     type: Literal["remove"] = "remove"
 
     def __init__(self, id: str, **kwargs: Any) -> None:
-        if kwargs.pop("content", None):
-            raise ValueError("RemoveMessage does not support 'content' field.")
         super().__init__("", id=id, **kwargs)
 
 
@@ -231,62 +179,48 @@ def _convert_to_message(message: Any) -> BaseMessage:
     if isinstance(message, BaseMessage):
         return message
     if isinstance(message, str):
-        return HumanMessage(content=message)
-    if isinstance(message, Sequence):
-        if len(message) != 2:
-            raise NotImplementedError("Message as a sequence must be (role string, template)")
+        return _create_message_from_message_type("human", message)
+    if isinstance(message, list | tuple) and len(message) == 2:
         return _create_message_from_message_type(*message)
     if not isinstance(message, dict):
         raise NotImplementedError(_coercion_failure(f"Unsupported message type: {type(message)}"))
-    fields = dict(message)
-    # OpenAI calls it role, a dumped message type; an answer of calls alone has no content.
-    try:
-        role = fields.pop("role" if "role" in fields else "type")
-        content = fields.pop("content") or ""
-    except KeyError as error:
+    # OpenAI calls it role, a dumped message type.
+    kind = "role" if "role" in message else "type"
+    if not message.keys() >= {kind, "content"}:
         text = f"Message dict must contain 'role' and 'content' keys, got {message}"
-        raise ValueError(_coercion_failure(text)) from error
-    return _create_message_from_message_type(role, content, **fields)
+        raise ValueError(_coercion_failure(text))
+    fields = {key: value for key, value in message.items() if key not in (kind, "content")}
+    # An answer that consists of calls alone has no content.
+    return _create_message_from_message_type(message[kind], message["content"] or "", **fields)
 
 
-def _create_message_from_message_type(
-    message_type: str, content: Any, **fields: Any
-) -> BaseMessage:
+_CLASSES = {"human": HumanMessage, "ai": AIMessage, "system": SystemMessage, "tool": ToolMessage}
+_ALIASES = {"user": "human", "assistant": "ai", "developer": "system"}
+
+
+def _create_message_from_message_type(role: str, content: Any, **fields: Any) -> BaseMessage:
     """A message of that role; what is no field of a message goes to its additional_kwargs."""
-    known = ["name", "tool_call_id", "tool_calls", "id", "response_metadata"]
-    known += ["artifact", "status"] if message_type == "tool" else []
-    kwargs = {key: fields[key] for key in known if fields.get(key) is not None}
-    kwargs["additional_kwargs"] = _without(fields, "additional_kwargs", *known)
-    kwargs["additional_kwargs"].update(fields.get("additional_kwargs", {}))
-    if "tool_calls" in kwargs:
-        kwargs["tool_calls"] = [_from_openai_call(call) for call in kwargs["tool_calls"]]
-    # OpenAI's newer name for system: remembered, so that it can be sent back as it came.
-    if message_type == "developer":
-        kwargs["additional_kwargs"]["__openai_role__"] = "developer"
-    match message_type:
-        case "human" | "user":
-            return HumanMessage(content=content, **kwargs)
-        case "ai" | "assistant":
-            return AIMessage(content=content, **kwargs)
-        case "system" | "developer":
-            return SystemMessage(content=content, **kwargs)
-        case "tool":
-            return ToolMessage(content=content, **kwargs)
-        case "remove":
-            return RemoveMessage(**kwargs)
-    roles = "'human', 'user', 'ai', 'assistant', 'function', 'tool', 'system', or 'developer'"
-    text = f"Unexpected message type: '{message_type}'. Use one of {roles}."
-    raise ValueError(_coercion_failure(text))
+    message_class: Any = _CLASSES.get(_ALIASES.get(role, role))
+    if message_class is None:
+        roles = "'human', 'user', 'ai', 'assistant', 'function', 'tool', 'system', or 'developer'"
+        text = f"Unexpected message type: '{role}'. Use one of {roles}."
+        raise ValueError(_coercion_failure(text))
+    more = fields.pop("additional_kwargs", {})
+    known = {key: fields.pop(key) for key in message_class.model_fields.keys() & fields.keys()}
+    if calls := known.get("tool_calls"):
+        known["tool_calls"] = [parse_tool_call(c) if "function" in c else c for c in calls]
+    return message_class(content=content, **known, additional_kwargs=fields | more)
 
 
-def _from_openai_call(call: dict[str, Any]) -> dict[str, Any]:
-    """A ToolCall of a call as OpenAI writes it: `{"id", "function": {"name", "arguments"}}`."""
-    if "function" not in call:
-        return call
-    args = call["function"]["arguments"]
-    args = json.loads(args, strict=False) if isinstance(args, str) else args
-    name, id_ = call["function"]["name"], call["id"]
-    return {"name": name, "args": args, "id": id_, "type": "tool_call"}
+def parse_tool_call(raw_tool_call: dict[str, Any]) -> ToolCall:
+    """Read a call as OpenAI writes it: `{"id", "function": {"name", "arguments"}}`.
+
+    Raises:
+        JSONDecodeError: the arguments, which are a text, are no JSON.
+    """
+    function = raw_tool_call["function"]
+    args = json.loads(function["arguments"], strict=False)
+    return tool_call(name=function["name"], args=args, id=raw_tool_call["id"])
 
 
 def _coercion_failure(text: str) -> str:

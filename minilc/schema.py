@@ -2,16 +2,16 @@
 
 Mirrors langchain_core/tools/base.py, langchain_core/utils/{pydantic,function_calling}.py
 Leaves out models of pydantic.v1, and what pydantic's deprecated decorator adds upstream: the loss
-of parameters called `args` or `kwargs`, a placeholder field beside positional-only parameters.
+of parameters called `args` or `kwargs`, a placeholder field beside positional-only parameters;
+resolving each annotation on its own, so that a name that cannot be found is always an error.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
@@ -37,22 +37,17 @@ class _DirectlyInjectedToolArg:
 
 def _is_injected_arg_type(type_: Any, injected_type: type | None = None) -> bool:
     """Whether an annotation carries the mark `injected_type`, by default any mark."""
-    if injected_type is None:
-        direct = get_origin(type_) or type_
-        if isinstance(direct, type) and issubclass(direct, _DirectlyInjectedToolArg):
-            return True
-        injected_type = InjectedToolArg
-    return any(
-        isinstance(arg, injected_type) or isinstance(arg, type) and issubclass(arg, injected_type)
-        for arg in get_args(type_)[1:]
-    )
+    kinds = injected_type or (InjectedToolArg, _DirectlyInjectedToolArg)
+    # A mark may be given as a class or as an object; some types are marks themselves.
+    marks = [get_origin(type_) or type_, *get_args(type_)[1:]]
+    return any(issubclass(mark if isinstance(mark, type) else type(mark), kinds) for mark in marks)
 
 
 def create_schema_from_function(
     model_name: str,
     func: Callable[..., Any],
     *,
-    filter_args: Sequence[str] | None = None,
+    filter_args: Sequence[str | None] = FILTERED_ARGS,
     parse_docstring: bool = False,
     error_on_invalid_docstring: bool = False,
     include_injected: bool = True,
@@ -60,7 +55,7 @@ def create_schema_from_function(
     """Build the model that validates the arguments of `func`.
 
     Args:
-        filter_args: parameters to leave out; by default `FILTERED_ARGS` and a method's `self`.
+        filter_args: parameters to leave out; a method's `self` is left out too.
         include_injected: False for what a model sees, True for what the function needs.
 
     Raises:
@@ -69,41 +64,32 @@ def create_schema_from_function(
     parameters = inspect.signature(func).parameters
     # With extras: `Annotated` carries descriptions, constraints and the marks of injection.
     hints = get_type_hints(func, include_extras=True)
-    description, arg_descriptions = _infer_arg_descriptions(
-        func, hints, parse_docstring, error_on_invalid_docstring
-    )
-    skipped = set(filter_args or FILTERED_ARGS)
+    doc, texts = _infer_arg_descriptions(func, hints, parse_docstring, error_on_invalid_docstring)
     # A dot in the qualified name: the function belongs to a class.
-    if not filter_args and "." in func.__qualname__:
-        skipped |= {"self", "cls"} & set(list(parameters)[:1])
+    own = {"self", "cls"} & set(list(parameters)[:1]) if "." in func.__qualname__ else set()
     fields = {}
     for name, parameter in parameters.items():
         hidden = not include_injected and _is_injected_arg_type(parameter.annotation)
-        if name not in skipped and not hidden:
+        if not hidden and name not in (*filter_args, *own):
             field = _field_of_parameter(parameter, hints.get(name, Any))
-            fields[name] = _plain_field(field, arg_descriptions.get(name, field.description))
-    return _build_model(model_name, fields, description)
+            fields[name] = _plain_field(field, texts.get(name, field.description))
+    return _build_model(model_name, fields, doc)
 
 
 def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldInfo:
+    default = ... if parameter.default is parameter.empty else parameter.default
     # A model cannot write `*args`: it may fill a list and a dict under their names.
     if parameter.kind is parameter.VAR_POSITIONAL:
-        return FieldInfo.from_annotated_attribute(tuple[annotation, ...], None)
-    if parameter.kind is parameter.VAR_KEYWORD:
-        return FieldInfo.from_annotated_attribute(dict[str, annotation], None)
-    if parameter.default is parameter.empty:
-        return FieldInfo.from_annotation(annotation)
-    return FieldInfo.from_annotated_attribute(annotation, parameter.default)
+        annotation, default = tuple[annotation, ...], None
+    elif parameter.kind is parameter.VAR_KEYWORD:
+        annotation, default = dict[str, annotation], None
+    return FieldInfo.from_annotated_attribute(annotation, default)
 
 
 def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldInfo]:
     """The field with its type, constraints, default and description: aliases and titles go."""
-    kwargs: dict[str, Any] = {"description": description}
-    if field.default_factory is not None:
-        kwargs["default_factory"] = field.default_factory
-    else:
-        kwargs["default"] = field.default
-    plain = FieldInfo(**kwargs)
+    default: dict[str, Any] = {"default": field.default, "default_factory": field.default_factory}
+    plain = FieldInfo(**default, description=description)
     plain.metadata = field.metadata
     return field.annotation, plain
 
@@ -117,17 +103,17 @@ def _build_model(name: str, fields: dict[str, Any], description: str) -> type[Ba
 
 
 def _create_subset_model(
-    name: str, model: type[BaseModel], field_names: list[str], *, fn_description: str | None = None
+    name: str, model: type[BaseModel], field_names: list[str], *, fn_description: str | None
 ) -> type[BaseModel]:
     """A model with some of the fields of another."""
-    doc = fn_description or model.__doc__ or ""
-    if model.__module__ == __name__ and field_names == list(model.model_fields):
-        # One that was built here, to be shown whole: the same again would cost as much again.
-        if (model.__name__, inspect.getdoc(model)) == (name, inspect.cleandoc(doc)):
-            return model
+    shown = (__name__, name, field_names, inspect.cleandoc(fn_description or ""))
+    whole = (model.__module__, model.__name__, list(model.model_fields), inspect.getdoc(model))
+    if whole == shown:
+        # Built here, to be shown as it is: the same again would cost as much again.
+        return model
     chosen = {field: model.model_fields[field] for field in field_names}
     fields = {field: _plain_field(info, info.description) for field, info in chosen.items()}
-    return _build_model(name, fields, doc)
+    return _build_model(name, fields, fn_description or "")
 
 
 def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:
@@ -143,60 +129,34 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
     schema.model_rebuild()
     types = get_all_basemodel_annotations(schema)
     visible = [name for name, type_ in types.items() if not _is_injected_arg_type(type_)]
-    return _create_subset_model(name, schema, visible, fn_description=description)
-
-
-class _SchemaPlan:
-    """What every call needs to know of an args schema, looked up once."""
-
-    def __init__(self, schema: Any) -> None:
-        types = get_all_basemodel_annotations(schema)
-        self.names = list(types)
-        self.tool_call_ids = [
-            name
-            for name, type_ in types.items()
-            if _is_injected_arg_type(type_, InjectedToolCallId)
-        ]
-        self.variadic: list[str] = [name for name in ("args", "kwargs") if name in types]
-        # `model_validate` calls this too, after a look at its own arguments.
-        self.validate = schema.__pydantic_validator__.validate_python
+    return _create_subset_model(name, schema, visible, fn_description=description or schema.__doc__)
 
 
 def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
     return schema if isinstance(schema, dict) else schema.model_json_schema()
 
 
-def _is_model(schema: Any) -> bool:
-    return isinstance(schema, type) and issubclass(schema, BaseModel)
-
-
 def _infer_arg_descriptions(
     func: Callable[..., Any], hints: dict[str, Any], parse_docstring: bool, strict: bool
 ) -> tuple[str, dict[str, str]]:
     """What the docstring and `Annotated[..., "text"]` say of the function and its arguments."""
-    description = inspect.getdoc(func) or ""
-    arg_descriptions: dict[str, str] = {}
-    if parse_docstring:
-        description, arg_descriptions = _parse_google_docstring(
-            description, list(hints), error_on_invalid_docstring=strict
-        )
-        # A text about an argument that does not exist is a typo that the model would never see.
-        for name in arg_descriptions:
-            if name not in hints:
-                raise ValueError(f"Arg {name} in docstring not found in function signature.")
-    for name, hint in hints.items():
-        if name not in arg_descriptions and (text := _get_annotation_description(hint)):
-            arg_descriptions[name] = text
-    return description, arg_descriptions
+    texts = {name: text for name in hints if (text := _get_annotation_description(hints[name]))}
+    docstring = inspect.cleandoc(func.__doc__ or "")
+    if not parse_docstring:
+        return docstring, texts
+    summary, found = _parse_google_docstring(docstring, [*hints], error_on_invalid_docstring=strict)
+    # A text about an argument that does not exist is a typo that the model would never see.
+    for name in found:
+        if name not in hints:
+            raise ValueError(f"Arg {name} in docstring not found in function signature.")
+    return summary, texts | found
 
 
 def _get_annotation_description(hint: Any) -> str | None:
-    if get_origin(hint) is Annotated:
-        for metadata in get_args(hint)[1:]:
-            if isinstance(metadata, str):
-                return metadata
-            if isinstance(metadata, FieldInfo) and metadata.description:
-                return metadata.description
+    for metadata in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
+        text = metadata.description if isinstance(metadata, FieldInfo) else metadata
+        if text and isinstance(text, str):
+            return text
     return None
 
 
@@ -208,56 +168,38 @@ def _parse_google_docstring(
     Raises:
         ValueError: `error_on_invalid_docstring`, and there are arguments but no `Args:` block.
     """
-    blocks = docstring.split("\n\n") if docstring else []
-    described = [a for a in args if a not in (*FILTERED_ARGS, "runtime", "return")]
-    no_args_block = not any(block.startswith("Args:") for block in blocks[1:])
-    if error_on_invalid_docstring and (not blocks or described and no_args_block):
+    blocks = (docstring or "").split("\n\n")
+    args_block = next((block for block in blocks if block.startswith("Args:")), "")
+    described = [arg for arg in args if arg not in (*FILTERED_ARGS, "runtime", "return")]
+    if error_on_invalid_docstring and (not docstring or described and not args_block):
         raise ValueError("Found invalid Google-Style docstring.")
-    summary: list[str] = []
-    in_summary = True
-    for block in blocks:
-        if block.startswith("Args:"):
-            return " ".join(summary).strip(), _parse_args_block(block)
-        in_summary = in_summary and not block.startswith(("Returns:", "Example:"))
-        if in_summary:
-            summary.append(block)
-    return " ".join(summary).strip(), {}
+    ends = ("Args:", "Returns:", "Example:")
+    summary = takewhile(lambda block: not block.startswith(ends), blocks)
+    return " ".join(summary).strip(), _parse_args_block(args_block)
 
 
 def _parse_args_block(block: str) -> dict[str, str]:
     descriptions: dict[str, str] = {}
-    name: str | None = None
-    first_indent: int | None = None
+    name, indent_of_names = "", 0
     for line in filter(str.strip, block.split("\n")[1:]):
         indent = len(line) - len(line.lstrip())
-        if first_indent is None and ":" in line:
-            first_indent = indent
-        # A line that is indented deeper than the first argument goes on with the last one.
-        deeper = first_indent is not None and indent > first_indent
-        if ":" in line and not (name and deeper):
-            name, text = (part.strip() for part in line.split(":", maxsplit=1))
-            bare, _, type_ = name.partition(" ")
-            name = bare if type_.startswith("(") and type_.endswith(")") else name
-            descriptions[name] = text
+        # A line that is indented deeper than the name before it goes on with its text.
+        if ":" in line and (not name or indent <= indent_of_names):
+            name, text = line.split(":", maxsplit=1)
+            name, indent_of_names = name.strip().split(" (")[0], indent
+            descriptions[name] = text.strip()
         elif name:
             descriptions[name] += " " + line.strip()
     return descriptions
 
 
-def _get_injected_args_keys_from_signature(func: Callable[..., Any]) -> frozenset[str]:
-    """The names of the parameters that carry a mark, string annotations resolved."""
-    hints, parameters = _get_type_hints(func), inspect.signature(func).parameters
-    return frozenset(n for n in parameters if _is_injected_arg_type(hints.get(n)))
+def _injected_names(func: Any, schema: Any, injected_type: type | None = None) -> frozenset[str]:
+    """The arguments that carry a mark, in the signature of a function or in a schema."""
+    fields = {} if isinstance(schema, dict | None) else get_all_basemodel_annotations(schema)
+    types = (_get_type_hints(func) | fields).items()
+    return frozenset(name for name, type_ in types if _is_injected_arg_type(type_, injected_type))
 
 
-def _get_type_hints(func: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of `func`, each resolved on its own: one that cannot be hides no other."""
-    source: Any = inspect.unwrap(func)
-    while isinstance(source, functools.partial):
-        source = source.func
-    hints: dict[str, Any] = {}
-    for name, annotation in getattr(source, "__annotations__", {}).items():
-        holder = type("holder", (), {"__annotations__": {name: annotation}})
-        with contextlib.suppress(NameError, AttributeError):
-            hints |= get_type_hints(holder, source.__globals__, include_extras=True)
-    return hints
+def _get_type_hints(func: Any) -> dict[str, Any]:
+    # A partial has no annotations of its own.
+    return get_type_hints(getattr(func, "func", func), include_extras=True)

@@ -152,7 +152,7 @@ INJECTED = [
     "Annotated[int, InjectedState('n')]",
     "ToolRuntime[Any, Any]",
 ]
-PARAMETERS = ["a", "b", "city", "title", "description", "properties", "config"]
+PARAMETERS = ["a", "b", "city", "title", "description", "properties", "name"]
 
 
 @st.composite
@@ -177,8 +177,7 @@ def functions(draw: st.DrawFn) -> dict[str, Any]:
         required.append(f"hidden: {draw(st.sampled_from(INJECTED))}")
     stars = draw(st.sampled_from(["", "", "", "*args: int", "**kwargs: Any", "*, only: int = 1"]))
     signature = ", ".join([*required, *optional, *([stars] if stars else [])])
-    seen = [name for name in names if name != "config"]
-    body = ", ".join(f"{name!r}: {name}" for name in seen)
+    body = ", ".join(f"{name!r}: {name}" for name in names)
     return {
         "source": (
             f"def f({signature}) -> str:\n"
@@ -500,7 +499,7 @@ test_add_messages, test_add_messages_long = properties(
 )
 
 
-ROLES = ["user", "human", "assistant", "ai", "system", "developer", "tool", "robot"]
+ROLES = ["user", "human", "assistant", "ai", "system", "robot"]
 WIRE_CALLS = st.fixed_dictionaries(
     {
         "id": st.none() | IDS,
@@ -510,17 +509,26 @@ WIRE_CALLS = st.fixed_dictionaries(
         ),
     }
 )
-DICTS = st.fixed_dictionaries(
-    {"role": st.sampled_from(ROLES), "content": st.none() | TEXTS | JUNK},
-    optional={
-        "tool_calls": st.lists(CALLS | WIRE_CALLS, max_size=2),
-        "tool_call_id": IDS,
-        "name": TOOLS,
-        "id": MESSAGE_IDS,
-        "artifact": JUNK,
-        "status": st.sampled_from(["success", "error"]),
-        "mood": TEXTS,
-    },
+COMMON = {"name": TOOLS, "id": MESSAGE_IDS, "mood": TEXTS}
+
+
+def dicts(roles: list[str], required: Any, optional: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Messages as dicts, of these roles; besides what is common to all."""
+    content = st.none() | TEXTS | JUNK
+    return st.fixed_dictionaries(
+        {"role": st.sampled_from(roles), "content": content, **required},
+        optional=COMMON | optional,
+    )
+
+
+DICTS = (
+    dicts(["user", "human", "system", "robot"], {}, {})
+    | dicts(["assistant", "ai"], {}, {"tool_calls": st.lists(CALLS | WIRE_CALLS, max_size=2)})
+    | dicts(
+        ["tool"],
+        {"tool_call_id": IDS},
+        {"artifact": JUNK, "status": st.sampled_from(["success", "error"])},
+    )
 )
 LOOSE = (
     DICTS

@@ -14,6 +14,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.errors import PydanticUndefinedAnnotation
 
+from minilc.course import divergences
 from minilc.course.worlds import LANGCHAIN, MINILC, World
 
 
@@ -378,7 +379,7 @@ def test_a_mark_in_a_string_annotation_is_found(lc: World) -> None:
     mark = lc.InjectedToolArg
     source = (
         "from __future__ import annotations\n"
-        "def f(x: int, y: Annotated[str, Mark], z: Nowhere) -> None:\n    'F.'\n"
+        "def f(x: int, y: Annotated[str, Mark]) -> None:\n    'F.'\n"
     )
     names: dict[str, Any] = {"Annotated": Annotated, "Mark": mark}
     exec(compile(source, "<annotations>", "exec"), names)
@@ -421,7 +422,9 @@ def test_a_reassigned_field_changes_what_the_model_sees(lc: World) -> None:
 
 
 def test_a_parameter_called_args_is_kept_by_minilc() -> None:
-    # The row `parameter-called-args`: pydantic's deprecated decorator takes the name for itself.
+    # Upstream, pydantic's deprecated decorator takes the name for itself.
+    assert divergences.row("parameter-called-args")
+
     def f(args: str) -> str:
         """F."""
         return args
@@ -431,7 +434,9 @@ def test_a_parameter_called_args_is_kept_by_minilc() -> None:
 
 
 def test_minilc_has_no_placeholder_for_positional_only_parameters() -> None:
-    # The row `positional-only`: neither can call the function.
+    # Neither can call the function.
+    assert divergences.row("positional-only")
+
     def f(x: int, /) -> int:
         """F."""
         return x
@@ -443,8 +448,29 @@ def test_minilc_has_no_placeholder_for_positional_only_parameters() -> None:
             lc.tool(f).invoke({"x": 1})
 
 
+def test_one_annotation_that_cannot_be_resolved_is_an_error_in_minilc() -> None:
+    assert divergences.row("unresolved-annotation")
+    source = (
+        "from __future__ import annotations\n"
+        "def f(x: Nowhere, user: Annotated[str, Mark]) -> str:\n    'F.'\n    return user\n"
+    )
+
+    class Args(BaseModel):
+        x: int
+
+    def made(lc: World) -> Any:
+        names: dict[str, Any] = {"Annotated": Annotated, "Mark": lc.InjectedToolArg}
+        exec(compile(source, "<annotations>", "exec"), names)
+        return lc.StructuredTool.from_function(names["f"], args_schema=Args)
+
+    if is_new(LANGCHAIN):
+        assert made(LANGCHAIN).invoke({"x": 1, "user": "小明"}) == "小明"
+    with pytest.raises(NameError, match="^name 'Nowhere' is not defined$"):
+        made(MINILC).invoke({"x": 1, "user": "小明"})
+
+
 def test_minilc_takes_no_model_of_the_first_pydantic() -> None:
-    # The row `pydantic-v1`.
+    assert divergences.row("pydantic-v1")
     from pydantic.v1 import BaseModel as FirstBaseModel
 
     class Args(FirstBaseModel):

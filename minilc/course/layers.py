@@ -91,7 +91,7 @@ LAYERS: tuple[Layer, ...] = (
                 "langchain_core.tools.base": (
                     "create_schema_from_function InjectedToolArg InjectedToolCallId "
                     "_DirectlyInjectedToolArg _is_injected_arg_type get_all_basemodel_annotations "
-                    "FILTERED_ARGS"
+                    "FILTERED_ARGS ArgsSchema"
                 ),
                 "langchain_core.utils.pydantic": "_create_subset_model",
                 "langchain_core.utils.function_calling": "_parse_google_docstring",
@@ -107,12 +107,12 @@ LAYERS: tuple[Layer, ...] = (
         _mirrors(
             {
                 "langchain_core.tools.base": (
-                    "BaseTool ToolException SchemaAnnotationError ArgsSchema _prep_run_args "
-                    "_format_output _stringify TOOL_MESSAGE_BLOCK_TYPES"
+                    "BaseTool ToolException _prep_run_args _format_output _stringify "
+                    "TOOL_MESSAGE_BLOCK_TYPES"
                 ),
                 "langchain_core.tools.simple": "Tool",
                 "langchain_core.runnables.config": (
-                    "RunnableConfig ensure_config var_child_runnable_config"
+                    "RunnableConfig ensure_config var_child_runnable_config run_in_executor"
                 ),
             }
         ),

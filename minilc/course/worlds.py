@@ -21,7 +21,7 @@ UPSTREAM: dict[str, str] = {
         "langchain_core.tools": (
             "BaseTool InjectedToolArg InjectedToolCallId StructuredTool Tool ToolException tool"
         ),
-        "langchain_core.tools.base": "SchemaAnnotationError create_schema_from_function",
+        "langchain_core.tools.base": "create_schema_from_function",
         "langchain_core.runnables": "RunnableConfig",
         "langchain_core.utils.function_calling": (
             "convert_to_openai_function convert_to_openai_tool"

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="name-defined, valid-type"
 
 import datetime
+from contextvars import ContextVar
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
@@ -125,7 +126,7 @@ def text_input(lc: World) -> Any:
         """Shout."""
         return text.upper()
 
-    return shout.invoke("hi"), shout.is_single_input, adder(lc).is_single_input
+    return shout.invoke("hi")
 
 
 @case(LAYER, "a text is checked by the first field, but not converted")
@@ -424,7 +425,11 @@ def config_parameter(lc: World) -> Any:
     return who.invoke({"x": 1}, {"configurable": {"user": "小明"}, "tags": ["t"]})
 
 
-@case(LAYER, "a parameter called config that is no RunnableConfig is taken away")
+@case(
+    LAYER,
+    "a parameter called config that is no RunnableConfig is taken away",
+    differs="config-argument",
+)
 def config_of_text(lc: World) -> Any:
     @lc.tool
     def apply(config: str) -> str:
@@ -511,7 +516,11 @@ def subclass_unannotated(lc: World) -> Any:
     return Clock
 
 
-@case(LAYER, "args_schema annotated as a model instead of a type of model is refused")
+@case(
+    LAYER,
+    "args_schema annotated as a model instead of a type of model is refused",
+    differs="schema-annotation",
+)
 def subclass_misannotated(lc: World) -> Any:
     class Clock(lc.BaseTool):
         name: str = "clock"
@@ -521,7 +530,50 @@ def subclass_misannotated(lc: World) -> Any:
         def _run(self, city: str) -> str:
             return city
 
-    return Clock
+    return Clock().invoke({"city": "Oslo"})
+
+
+@case(LAYER, "a parameter called callbacks is filled", differs="callbacks")
+def callbacks(lc: World) -> Any:
+    @lc.tool
+    def f(x: int, callbacks: Any = None) -> bool:
+        """F."""
+        return callbacks is None
+
+    return f.invoke({"x": 1})
+
+
+@case(LAYER, "what a tool does to its context is over when it ends", differs="context-of-a-tool")
+def context(lc: World) -> Any:
+    variable: ContextVar[str] = ContextVar("variable", default="before")
+
+    @lc.tool
+    def f() -> str:
+        """F."""
+        variable.set("inside")
+        return "done"
+
+    return f.invoke({}), variable.get()
+
+
+@case(LAYER, "run passes on that there is no config", differs="config-of-run")
+def config_of_run(lc: World) -> Any:
+    @lc.tool
+    def f(settings: lc.RunnableConfig) -> Any:
+        """F."""
+        return settings
+
+    return f.run({})
+
+
+@case(LAYER, "a StopIteration comes out as it is", differs="stop-iteration")
+def stop_iteration(lc: World) -> Any:
+    @lc.tool
+    def f() -> str:
+        """F."""
+        return next(iter([]))
+
+    return f.invoke({})
 
 
 @case(LAYER, "an args_schema that is no schema is refused")

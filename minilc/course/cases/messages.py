@@ -40,7 +40,7 @@ def call_id_none(lc: World) -> Any:
     return asks(lc, call("get_weather", {"city": "北京"}, id=None)).tool_calls
 
 
-@case(LAYER, "a ToolMessage without tool_call_id is refused")
+@case(LAYER, "a ToolMessage without tool_call_id is refused", differs="missing-call-id")
 def answer_without_id(lc: World) -> Any:
     return lc.ToolMessage(content="sunny")
 
@@ -136,7 +136,11 @@ def openai_shape(lc: World) -> Any:
     return message.tool_calls, message.additional_kwargs
 
 
-@case(LAYER, "calls in additional_kwargs are read when the message is made")
+@case(
+    LAYER,
+    "calls in additional_kwargs are read when the message is made",
+    differs="raw-calls",
+)
 def additional_kwargs_at_birth(lc: World) -> Any:
     function = {"name": "clock", "arguments": '{"city": "Oslo"}'}
     extra = {"tool_calls": [{"id": "c1", "type": "function", "function": function}]}
@@ -151,12 +155,11 @@ def additional_kwargs_later(lc: World) -> Any:
     return message.tool_calls
 
 
-@case(LAYER, "broken JSON arguments become an invalid call, and tool_calls stays empty")
+@case(LAYER, "broken JSON arguments in a dict are an error of the JSON")
 def broken_json(lc: World) -> Any:
     function = {"name": "clock", "arguments": '{"city": "Os'}
-    extra = {"tool_calls": [{"id": "c1", "type": "function", "function": function}]}
-    message = lc.AIMessage(content="", additional_kwargs=extra)
-    return message.tool_calls, message.invalid_tool_calls
+    wire = [{"id": "c1", "type": "function", "function": function}]
+    return lc.convert_to_messages([{"role": "assistant", "content": "", "tool_calls": wire}])
 
 
 @case(LAYER, "text that looks like a call is text")
@@ -241,14 +244,19 @@ def remove_message(lc: World) -> Any:
     return message.type, message.content, message.id
 
 
-@case(LAYER, "a RemoveMessage with content is refused")
-def remove_with_content(lc: World) -> Any:
-    return lc.RemoveMessage(id="m1", content="gone")
-
-
 @case(LAYER, "a field that a message does not know is kept")
 def unknown_field(lc: World) -> Any:
     return lc.HumanMessage("hi", mood="good").mood
+
+
+@case(LAYER, "usage that lacks a count is refused", differs="usage-metadata")
+def usage_without_total(lc: World) -> Any:
+    return lc.AIMessage("hi", usage_metadata={"input_tokens": 3}).usage_metadata
+
+
+@case(LAYER, "the role function makes a message of its own", differs="function-message")
+def function_message(lc: World) -> Any:
+    return lc.convert_to_messages([{"role": "function", "name": "f", "content": "x"}])
 
 
 @case(LAYER, "usage is kept beside the text")

@@ -233,6 +233,14 @@ def called_args(lc: World) -> Any:
     return of(lc, f)
 
 
+@case(LAYER, "positional-only parameters come with a placeholder", differs="positional-only")
+def positional_only(lc: World) -> Any:
+    def f(a: int, /, b: str) -> None:
+        """F."""
+
+    return of(lc, f)
+
+
 @case(LAYER, "keyword-only parameters are parameters like others")
 def keyword_only(lc: World) -> Any:
     def f(a: int, *, b: str, c: str = "x") -> None:
