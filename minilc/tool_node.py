@@ -106,8 +106,7 @@ class ToolNode:
         requests = []
         for call in calls:
             own = ToolRuntime(tool_call_id=call["id"], config=config.copy(), **shared)
-            tool = self.tools_by_name.get(call["name"])
-            requests.append(ToolCallRequest(call, tool, state, own))
+            requests.append(ToolCallRequest(call, self.tools_by_name.get(call["name"]), state, own))
         if sync:
             outputs = self._run_all(requests, config.get("max_concurrency"))
         else:
@@ -153,9 +152,9 @@ class ToolNode:
 
         def work() -> None:
             for taken, turn in enumerate(turns):
-                if not taken and next(places, None) is not None:
-                    self._executor.submit(work)
                 try:
+                    if not taken and next(places, None) is not None:
+                        self._executor.submit(work)
                     output = context.copy().run(self._run_one, requests[turn])
                     done.put((turn, output, None))
                 except BaseException as error:  # Whatever it is, the caller's thread raises it.
