@@ -1,37 +1,49 @@
-"""Layer 8: an answer becomes destinations: conditional edges, path maps, `Send`, `Command`.
+"""Layer 8: an answer becomes destinations and updates: paths, `Send`, `Command`, channels.
 
 Mirrors langgraph/graph/_branch.py, langgraph/types.py, langgraph/errors.py, langgraph/runtime.py
 Leaves out timeouts of a `Send`, a response schema for `interrupt`, `Overwrite`, draining a run,
-dicts and generators as nodes, nodes that return runnables, notes on errors, and what only a server
-fills in (`Runtime` has the fields).
+the custom stream, updates as pairs, dicts and generators as nodes, nodes that return runnables,
+what a path annotates, names of paths, notes on errors, and what only a server fills in (`Runtime`
+has the fields).
 """
 
 from __future__ import annotations
 
-import asyncio
 import typing
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Coroutine,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
-from inspect import Parameter, iscoroutinefunction, isfunction, ismethod, signature
+from functools import reduce
+from inspect import iscoroutinefunction, isfunction, ismethod, signature
 from itertools import count
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
-from uuid import UUID, uuid4, uuid5
+from uuid import uuid4
 
-from minilc.base import RunnableConfig, var_child_runnable_config
-from minilc.messages import ToolOutputMixin
+from minilc.base import RunnableConfig, _run_to_end, var_child_runnable_config
+from minilc.messages import BaseMessage, ToolOutputMixin
 
 START = "__start__"
 END = "__end__"
-ROOT = "__root__"  # the only key of a state that has none
 
 # Where the config of a running task keeps what the graph hands to its node.
 CONF: Literal["configurable"] = "configurable"
 CONFIG_KEY_RUNTIME = "__pregel_runtime"
 CONFIG_KEY_READ_STATE = "__pregel_read_state"
 CONFIG_KEY_SCRATCHPAD = "__pregel_scratchpad"
+INJECTED = ("config", "runtime", "writer", "store")  # parameters that the graph fills in
+
+INTERRUPT = "__interrupt__"
 
 N = TypeVar("N")
 ContextT = TypeVar("ContextT")
@@ -107,13 +119,10 @@ class PregelTask:
     name: str
     arg: Any = None  # the input, if the task comes from a `Send`; else it reads the state
     is_sent: bool = False
-    # Answers to its interrupts, in order; then one that whoever asks first may take.
-    resume: list[Any] = field(default_factory=list)
-    answers: list[Any] = field(default_factory=list)
-    id: str = ""  # given when somebody needs it
+    id: str = ""  # given when somebody asks
+    resume: list[Any] = field(default_factory=list)  # the answers to its interrupts, in order
     # Counting this way is atomic: tools of one node may interrupt in several threads.
-    interrupt_counter: Callable[[], int] = count().__next__
-    calls: Callable[[], int] = count().__next__  # of other graphs by the node
+    interrupt_counter: Iterator[int] = field(default_factory=count)
     interrupts: tuple[Interrupt, ...] = ()
     writes: Sequence[tuple[str, Any]] = ()
     goto: Sequence[str | Send] = ()
@@ -129,18 +138,15 @@ def interrupt(value: Any) -> Any:
     Raises:
         GraphInterrupt: there is no answer yet.
     """
-    task: PregelTask = get_config()[CONF][CONFIG_KEY_SCRATCHPAD]
-    index = task.interrupt_counter()
-    # 1. Answered before, by its id or in an earlier run of this node.
+    config = var_child_runnable_config.get()
+    if config is None:
+        raise RuntimeError("Called get_config outside of a runnable context")
+    task: PregelTask = config[CONF][CONFIG_KEY_SCRATCHPAD]
+    index = next(task.interrupt_counter)
     if index < len(task.resume):
         return task.resume[index]
-    # 2. The answer that came without an id, if nobody else was first.
-    if task.answers:
-        task.resume.append(task.answers.pop())
-        return task.resume[index]
-    # 3. Ask. The id stays the same until there is an answer, however often the node runs.
-    task.id = task.id or uuid4().hex
-    raise GraphInterrupt((Interrupt(value, uuid5(UUID(task.id), str(len(task.resume))).hex),))
+    task.id = task.id or uuid4().hex  # it stays, however often the node runs
+    raise GraphInterrupt((Interrupt(value, task.id),))
 
 
 @dataclass(kw_only=True, slots=True, frozen=True)
@@ -154,16 +160,12 @@ class Runtime(Generic[ContextT]):
     server_info: Any = None
 
 
-def get_config() -> RunnableConfig:
-    """The config of the task that runs here."""
-    if config := var_child_runnable_config.get():
-        return config
-    raise RuntimeError("Called get_config outside of a runnable context")
-
-
-def get_stream_writer() -> Callable[[Any], None]:
-    """The function that writes to the run's custom stream."""
-    return get_config()[CONF][CONFIG_KEY_RUNTIME].stream_writer
+def _merge_configs(*configs: RunnableConfig | None) -> RunnableConfig:
+    """Later configs win; what is configurable is merged key by key."""
+    merged = RunnableConfig(configurable={})
+    for config in filter(None, configs):
+        merged = {**merged, **config, "configurable": {**merged[CONF], **config.get(CONF, {})}}
+    return merged
 
 
 class RunnableCallable:
@@ -180,19 +182,15 @@ class RunnableCallable:
     def __init__(self, action: Any, name: str | None = None) -> None:
         self.func: Callable[..., Any] | None = action
         self.afunc: Callable[..., Any] | None = None
-        self.injected = ["config"]
         if hasattr(action, "invoke"):
-            self.func, self.afunc = action.invoke, action.ainvoke
-        elif callable(action):
-            parameters = signature(action).parameters.values()
-            self.injected = [p.name for p in parameters if _is_injected(p)]
+            self.func, self.afunc, self.injected = action.invoke, action.ainvoke, ["config"]
+        else:
+            _, *others = signature(action).parameters
+            self.injected = [name for name in others if name in INJECTED]
             if any(map(iscoroutinefunction, (action, action.__call__))):
                 self.func, self.afunc = None, action
-        else:
-            text = "Expected a Runnable, callable or dict.Instead got an unsupported type: "
-            raise TypeError(f"{text}{type(action)}")
-        self.action = action
         self.name = name or getattr(action, "__name__", None) or getattr(action, "name", None)
+        self.ends = read_ends(action)
 
     def invoke(self, input: Any, config: RunnableConfig) -> Any:
         """Call the action.
@@ -210,46 +208,47 @@ class RunnableCallable:
         """Await the action; one that blocks gets a thread, so that the others go on."""
         if self.afunc is not None:
             return await self.afunc(input, **self._kwargs(config))
-        pool = ThreadPoolExecutor(1)  # the loop's own pool has few threads, and more would wait
-        run = partial(copy_context().run, self.invoke, input, config)
-        try:
-            return await asyncio.get_running_loop().run_in_executor(pool, run)
-        finally:
-            pool.shutdown(wait=False)
+        import asyncio  # here, because importing it is slow and a sync run does without
+
+        return await asyncio.to_thread(self.invoke, input, config)
 
     def _kwargs(self, config: RunnableConfig) -> dict[str, Any]:
         if not self.injected:
             return {}
         runtime: Runtime[Any] = config[CONF][CONFIG_KEY_RUNTIME]
-        known = {"config": config, "runtime": runtime}
-        known |= {"writer": runtime.stream_writer, "store": runtime.store}
-        return {name: known[name] for name in self.injected}
+        known = (config, runtime, runtime.stream_writer, runtime.store)
+        return {name: known[INJECTED.index(name)] for name in self.injected}
 
 
-def _is_injected(parameter: Parameter) -> bool:
-    """Whether a parameter has a name that the graph fills in, and no annotation of another type."""
-    types = {"config": "RunnableConfig", "writer": "StreamWriter", "store": "BaseStore"}
-    type_name = (types | {"runtime": ""}).get(parameter.name)
-    annotation = parameter.annotation
-    return type_name is not None and (annotation is Parameter.empty or type_name in str(annotation))
+async def _gather(work: list[Coroutine[Any, Any, None]], waits: bool) -> None:
+    """Run tasks at once: a single one here, several as asyncio tasks or in a thread each."""
+    if len(work) == 1:
+        await work[0]
+    elif waits:
+        import asyncio  # here, because importing it is slow and a sync run does without
+
+        await asyncio.gather(*work)
+    else:
+        with ThreadPoolExecutor(len(work)) as pool:
+            runs = [pool.submit(copy_context().run, _run_to_end, one) for one in work]
+        for run in runs:
+            run.result()
 
 
 class BranchSpec(NamedTuple):
     """A conditional edge: `path` chooses, `ends` turns its choice into names of nodes."""
 
     path: RunnableCallable
-    ends: dict[Hashable, str] | None
-    input_schema: Any = None
+    ends: dict[Hashable, str]
 
     @classmethod
     def from_path(
-        cls, path: RunnableCallable, path_map: dict[Hashable, str] | list[str] | None
+        cls, path: RunnableCallable, path_map: dict[Hashable, str] | Sequence[str] | None
     ) -> BranchSpec:
         """Take the ends from `path_map`, or from the `Literal` that the path says it returns."""
-        input_schema, ends = read_signature(path.action)
         if not isinstance(path_map, dict):
-            path_map = {name: name for name in (ends if path_map is None else path_map)}
-        return cls(path, path_map or None, input_schema)
+            path_map = {name: name for name in (path.ends if path_map is None else path_map)}
+        return cls(path, path_map)
 
     def _finish(self, result: Any) -> list[str | Send]:
         """The destinations that the path's result stands for.
@@ -276,7 +275,7 @@ def create_error_message(message: str, error_code: str) -> str:
     return f"{message}\nFor troubleshooting, visit: {page}{error_code}"
 
 
-def _get_updates(output: Any, keys: Container[str]) -> list[tuple[str, Any]]:
+def _get_updates(output: Any, keys: Collection[str]) -> list[tuple[str, Any]]:
     """What a node's answer writes; keys that the state does not have are dropped.
 
     Raises:
@@ -285,18 +284,13 @@ def _get_updates(output: Any, keys: Container[str]) -> list[tuple[str, Any]]:
     # 1. Several answers, some of them commands.
     if isinstance(output, list | tuple) and any(isinstance(part, Command) for part in output):
         return [pair for part in output for pair in _get_updates(part, keys)]
-    # 2. A command has its update inside: like any other, or as pairs.
+    # 2. A command has its update inside.
     if isinstance(output, Command):
         output = output.update
-        if isinstance(output, list | tuple) and all(isinstance(pair, tuple) for pair in output):
-            return [(key, value) for key, value in output if key in keys]
     # 3. Nothing, or no more than a way to go.
     if output is None or isinstance(output, Send):
         return []
-    # 4. A state without keys is written as a whole.
-    if ROOT in keys:
-        return [(ROOT, output)]
-    # 5. A part of the state: a dict, or an object, of which counts what was set.
+    # 4. A part of the state: a dict, or an object, of which counts what was set.
     if not isinstance(output, dict):
         if not hasattr(type(output), "__annotations__"):
             text = f"Expected dict, got {output}"
@@ -304,6 +298,59 @@ def _get_updates(output: Any, keys: Container[str]) -> list[tuple[str, Any]]:
         is_set = getattr(output, "model_fields_set", output.__dict__)
         output = {k: v for k, v in output.__dict__.items() if v is not None or k in is_set}
     return [(key, value) for key, value in output.items() if key in keys]
+
+
+class EphemeralValue:
+    """In `Annotated`: a value that is gone after the step that could read it."""
+
+
+class Channel(NamedTuple):
+    """How a key of the state takes updates: through its reducer, or one plain value a step."""
+
+    key: str
+    reducer: Callable[[Any, Any], Any] | None = None
+    initial: tuple[Any, ...] = ()  # the empty value of its type, if there is one
+    is_ephemeral: bool = False
+
+    def update(self, old: dict[str, Any], updates: list[Any]) -> Any:
+        """The value after all updates of a step.
+
+        Raises:
+            InvalidUpdateError: there are several, and no reducer.
+        """
+        if self.reducer is not None:
+            return reduce(self.reducer, [old[self.key], *updates] if self.key in old else updates)
+        if len(updates) > 1:
+            text = f"At key '{self.key}': Can receive only one value per step. Use an Annotated "
+            text += "key to handle multiple values."
+            code = "INVALID_CONCURRENT_GRAPH_UPDATE"
+            raise InvalidUpdateError(create_error_message(text, code))
+        return updates[0]
+
+
+def _get_channel(key: str, annotation: Any) -> Channel:
+    """The last thing in an `Annotated` is the reducer, if it can be called."""
+    if get_origin(annotation) in (typing.Required, typing.NotRequired):
+        annotation = get_args(annotation)[0]
+    *_, reducer = marks = getattr(annotation, "__metadata__", (None,))
+    if EphemeralValue in marks or not callable(reducer):
+        return Channel(key, is_ephemeral=EphemeralValue in marks)
+    while hasattr(annotation, "__origin__"):
+        annotation = annotation.__origin__
+    try:
+        empty = {Sequence: list, Mapping: dict, Set: set}.get(annotation, annotation)()
+    except Exception:  # not every type has an empty value, and each refuses in its own way
+        return Channel(key, reducer)
+    return Channel(key, reducer, (empty,))
+
+
+def _own(value: Any) -> Any:
+    """The input with copies of messages that have no id: they get one, the caller's must not."""
+    if isinstance(value, dict):
+        return {key: _own(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_own(item) for item in value]
+    return value.model_copy() if isinstance(value, BaseMessage) and value.id is None else value
 
 
 def _control_branch(output: Any) -> list[str | Send]:
@@ -321,20 +368,87 @@ def _control_branch(output: Any) -> list[str | Send]:
     return targets
 
 
-def read_signature(action: Any) -> tuple[Any, tuple[str, ...]]:
-    """What annotations say: the class of the first parameter if it has fields, and the ends.
+def prepare_next_tasks(goto: Iterable[str | Send], nodes: Collection[str]) -> list[PregelTask]:
+    """The tasks of the next step: nodes by name, each once, then Sends in their order.
 
-    Ends are the names in a `Literal` that is returned, or in a `Command[Literal]`.
+    Raises:
+        ValueError: a destination is no node.
     """
+    names = {target for target in goto if not isinstance(target, Send)} - {END}
+    tasks = [PregelTask(name) for name in sorted(names)]
+    tasks += [PregelTask(t.node, t.arg, is_sent=True) for t in goto if isinstance(t, Send)]
+    for task in tasks:
+        if task.name not in nodes:
+            known = [*nodes, END]
+            raise ValueError(f"{task.name!r} is not a node of the graph, go to one of {known}")
+    return tasks
+
+
+def answer(tasks: Iterable[PregelTask], resume: Any) -> None:
+    """Give the tasks that ask their answers: to each by its id, or the only one its answer.
+
+    Raises:
+        RuntimeError: several ask, and the answer does not say whom it is for.
+    """
+    asked = {task.interrupts[0].id: task for task in tasks if task.interrupts}
+    is_by_id = isinstance(resume, dict) and resume.keys() <= asked.keys()
+    if len(asked) > 1 and not is_by_id:
+        text = "When there are multiple pending interrupts, you must specify the interrupt id "
+        page = "https://docs.langchain.com/oss/python/langgraph/interrupts"
+        raise RuntimeError(f"{text}when resuming. Docs: {page}#handling-multiple-interrupts.")
+    for interrupt_id in resume if is_by_id else asked:
+        asked[interrupt_id].resume.append(resume[interrupt_id] if is_by_id else resume)
+
+
+def update_of(task: PregelTask) -> dict[str, Any]:
+    """What a stream of updates shows of a task; several updates of a key one by one."""
+    if task.interrupts:
+        return {INTERRUPT: task.interrupts}
+    whole = dict(task.writes)
+    is_whole = len(whole) == len(task.writes)
+    return {task.name: whole or None if is_whole else [{k: value} for k, value in task.writes]}
+
+
+def read_ends(action: Any) -> tuple[str, ...]:
+    """The destinations that an action says it returns: a `Literal`, or a `Command[Literal]`."""
     method = getattr(action, "__call__", None)  # noqa: B004  # of an object that can be called
     function = action if isfunction(action) or ismethod(action) else method
-    if not (isfunction(function) or ismethod(function)):
-        return None, ()
-    hints = typing.get_type_hints(function)
-    first = hints.get(next(iter(signature(function).parameters), ""))
-    has_fields = isinstance(first, type) and typing.get_type_hints(first)
-    returns = hints.get("return")
-    commands = [hint for hint in (returns, *get_args(returns)) if get_origin(hint) is Command]
-    literals = (returns, *(get_args(command)[0] for command in commands))
-    ends = next((get_args(hint) for hint in literals if get_origin(hint) is Literal), ())
-    return first if has_fields else None, ends
+    try:
+        returns = typing.get_type_hints(function).get("return")
+    except (NameError, TypeError):  # annotations that only people understand
+        return ()
+    hinted = [returns, *get_args(returns)]  # a union lists its parts, a Command its Literal
+    hinted += [inner for hint in get_args(returns) for inner in get_args(hint)]
+    return next((get_args(hint) for hint in hinted if get_origin(hint) is Literal), ())
+
+
+class Edge(NamedTuple):
+    """An edge as it is drawn; `data` is its label."""
+
+    source: str
+    target: str
+    data: str | None = None
+    conditional: bool = False
+
+
+class Graph(NamedTuple):
+    """A graph as it is drawn."""
+
+    nodes: dict[str, Any]
+    edges: list[Edge]
+
+
+def draw_graph(builder: Any) -> Graph:
+    """The nodes, and the edges that are known before a run, as far as they can be reached."""
+    nodes, reached, found = builder.nodes, [START], dict[tuple[str, str], Edge]()
+    for name in reached:  # grows on the way
+        found |= {(name, end): Edge(name, end) for starts, end in builder.edges if name in starts}
+        labels = {end: end for end in nodes[name].ends} if name in nodes else {}
+        for spec in builder.branches.get(name, ()):
+            labels |= {end: str(label) for label, end in spec.ends.items()}
+        for end, label in labels.items():
+            found[name, end] = Edge(name, end, None if label == end else label, conditional=True)
+        reached += sorted({end for _, end in found} - {*reached, END})
+    for name in {end for _, end in found} - {start for start, _ in found} - {END}:
+        found[name, END] = Edge(name, END)
+    return Graph({START: None, **nodes, END: None}, [found[key] for key in sorted(found)])

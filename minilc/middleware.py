@@ -24,10 +24,10 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict, TypeVar
 
 from minilc.base import BaseTool
-from minilc.branch import RunnableCallable
+from minilc.branch import EphemeralValue, RunnableCallable
 from minilc.function_calling import convert_to_openai_tool
 from minilc.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
-from minilc.state import EphemeralValue, add_messages
+from minilc.state import add_messages
 from minilc.tool_node import ToolCallRequest
 
 StateT = TypeVar("StateT", default=Any)

@@ -182,7 +182,6 @@ LAYERS: tuple[Layer, ...] = (
                 ),
                 "langgraph.graph._branch": "BranchSpec",
                 "langgraph.runtime": "Runtime",
-                "langgraph.config": "get_stream_writer",
                 "langgraph._internal._constants": (
                     "CONF CONFIG_KEY_RUNTIME CONFIG_KEY_SCRATCHPAD "
                     "CONFIG_KEY_READ_STATE=CONFIG_KEY_READ"

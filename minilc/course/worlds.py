@@ -37,7 +37,6 @@ UPSTREAM: dict[str, str] = {
         ),
         "langgraph.checkpoint.memory": "InMemorySaver",
         "langgraph.runtime": "Runtime",
-        "langgraph.config": "get_stream_writer",
         "langgraph.prebuilt": "InjectedState InjectedStore ToolNode ToolRuntime tools_condition",
         "langgraph.prebuilt.tool_node": "ToolCallRequest ToolInvocationError",
         "langchain.agents": "AgentState create_agent",

@@ -148,7 +148,7 @@ def from_unknown(lc: World) -> Any:
     return builder.compile()
 
 
-@case(LAYER, "two paths of one name from one node are an error")
+@case(LAYER, "two paths of one name from one node are an error", differs="graph-checks")
 def same_name_twice(lc: World) -> Any:
     def choose(state: State) -> str:
         return "b"
@@ -301,7 +301,7 @@ def commands(lc: World) -> Any:
     return run(lc, lambda state: lc.END, a=a)
 
 
-@case(LAYER, "a Command may carry its update as pairs")
+@case(LAYER, "a Command may carry its update as pairs", differs="update-pairs")
 def command_pairs(lc: World) -> Any:
     def a(state: State) -> Any:
         return lc.Command(update=[("log", ["a1"]), ("log", ["a2"]), ("n", 3)])
@@ -464,16 +464,11 @@ def runtime(lc: World) -> Any:
     return builder.compile().invoke({"log": []}, context={"user": "小明"})
 
 
-@case(LAYER, "the stream writer is found from anywhere inside a node")
-def stream_writer(lc: World) -> Any:
-    def a(state: State) -> Any:
-        lc.get_stream_writer()({"progress": "半"})
+@case(LAYER, "what a node writes to the custom stream", differs="custom-stream")
+def custom_stream(lc: World) -> Any:
+    def a(state: State, runtime: Any) -> Any:
+        runtime.stream_writer({"progress": "半"})
         return {"n": 1}
 
     graph = fork(lc, lambda state: lc.END, a=a)
-    return list(graph.stream({"log": []}, stream_mode="custom"))
-
-
-@case(LAYER, "outside of a run there is no stream writer")
-def stream_writer_outside(lc: World) -> Any:
-    return lc.get_stream_writer()
+    return list(graph.stream({"log": []}, stream_mode=["custom", "updates"]))

@@ -226,22 +226,10 @@ def simple_two(lc: World) -> Any:
 # A runnable
 
 
-@case(LAYER, "something that can be invoked becomes a tool under a name")
+@case(LAYER, "something that can be invoked becomes a tool under a name", differs="graph-as-tool")
 def runnable(lc: World) -> Any:
     made = lc.tool("ask", graph(lc), description="Ask the graph.")
     return shown(made), made.invoke({"text": "啊", "times": 3})
-
-
-@case(LAYER, "such a tool can be awaited")
-async def runnable_awaited(lc: World) -> Any:
-    made = lc.tool("ask", graph(lc), description="Ask the graph.")
-    return await made.ainvoke(call("ask", {"text": "啊", "times": 2}))
-
-
-@case(LAYER, "what it may be given is checked")
-def runnable_checked(lc: World) -> Any:
-    made = lc.tool("ask", graph(lc), description="Ask the graph.")
-    return made.invoke({"text": "啊", "times": "many"})
 
 
 @case(LAYER, "a tool can be made of a tool")

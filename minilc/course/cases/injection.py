@@ -399,7 +399,7 @@ def runtime_other_name(lc: World) -> Any:
     return sorted(look.args), run_tools(lc, [look], call("look", {"rt": "forged"}))
 
 
-@case(LAYER, "what a tool writes to the stream comes out as custom")
+@case(LAYER, "what a tool writes to the stream comes out as custom", differs="custom-stream")
 def runtime_writer(lc: World) -> Any:
     @lc.tool
     def slow(runtime: lc.ToolRuntime) -> str:
