@@ -251,7 +251,10 @@ def _format_output(content: Any, artifact: Any, tool_call_id: Any, name: str, st
     if not isinstance(content, str):
         blocks = isinstance(content, Sequence) and all(map(_is_message_content_block, content))
         content = list(content) if blocks else _stringify(content)
-    kwargs = {"artifact": artifact, "tool_call_id": tool_call_id, "name": name, "status": status}
+    kwargs: dict[str, Any] = {"tool_call_id": tool_call_id, "name": name}
+    # Fields that say nothing new are left out: a model remembers those that were set.
+    if artifact is not None or status != "success":
+        kwargs |= {"artifact": artifact, "status": status}
     return ToolMessage(content=content, **kwargs)
 
 

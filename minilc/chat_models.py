@@ -10,7 +10,6 @@ several but the first, the details of the usage, a class of error for each statu
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
 from abc import ABC, abstractmethod
@@ -79,6 +78,7 @@ class BaseChatModel(BaseModel, ABC):
 
     async def _agenerate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         """`_generate` in a thread, for a model that cannot await its provider."""
+        import asyncio  # here, because importing it is slow and a sync run does without
 
         async def call() -> ChatResult:
             return self._generate(messages, stop, **kwargs)
@@ -179,14 +179,19 @@ class Script:
 
         Raises:
             ScriptExhausted: there is none left, or the function gave none.
+            TypeError: it is neither a text nor a message.
         """
         self.requests.append(ScriptedRequest(messages, tools or [], tool_choice, kwargs))
         answer = self._answer(messages)
         if answer is None:
-            number, last = len(self.requests), messages[-1:]
-            raise ScriptExhausted(f"The script has no answer to request {number}, after {last}.")
+            number, last = len(self.requests), messages[-1].content if messages else None
+            raise ScriptExhausted(f"The script has no answer to request {number}, after {last!r}.")
+        if isinstance(answer, str):
+            return answer
+        if not hasattr(answer, "content"):
+            raise TypeError(f"A script answers with messages or texts (got {answer!r}).")
         # Whoever gets a message gives it an id; the one in the script stays as it was.
-        return answer if isinstance(answer, str) else answer.model_copy(deep=True)
+        return answer.model_copy(deep=True)
 
 
 class ScriptedChatModel(BaseChatModel):

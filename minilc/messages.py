@@ -172,6 +172,10 @@ def convert_to_messages(messages: Iterable[Any]) -> list[BaseMessage]:
         ValueError: a dict lacks role or content, or the role is unknown.
         NotImplementedError: an element is none of these.
     """
+    messages = list(messages)
+    # A history is messages already; its few classes are looked at faster than its many messages.
+    if all(issubclass(kind, BaseMessage) for kind in set(map(type, messages))):
+        return messages
     return [_convert_to_message(message) for message in messages]
 
 

@@ -9,7 +9,6 @@ wrapper takes away and about lists of other things, and the warning when a reque
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -110,6 +109,8 @@ class ToolNode:
         if sync:
             outputs = self._run_all(requests, config.get("max_concurrency"))
         else:
+            import asyncio  # here, because importing it is slow and a sync run does without
+
             outputs = await asyncio.gather(*map(self._arun_one, requests))
         return self._combine_tool_outputs(outputs, state)
 
