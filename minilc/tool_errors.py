@@ -2,8 +2,8 @@
 
 Mirrors langgraph/prebuilt/tool_node.py
 Leaves out answers to an interrupt that do not fit its schema (`is_invalid_resume`), handlers that
-are classes, a text of its own for handlers of a union that holds something else, the refusal of
-other kinds of `handle_tool_errors`, and TOOL_EXECUTION_ERROR_TEMPLATE, which upstream does not use.
+are classes, the refusal of other kinds of `handle_tool_errors`, and TOOL_EXECUTION_ERROR_TEMPLATE,
+which upstream does not use.
 """
 
 from __future__ import annotations

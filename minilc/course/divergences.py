@@ -360,6 +360,28 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "Upstream looks at the text where it looks for a union; other annotations it resolves.",
     ),
     Divergence(
+        "handler-of-mixed-union",
+        10,
+        "An error handler for a union that holds something else than exceptions is refused in "
+        "words of its own.",
+        "It is refused in the words for any annotation that is no exception.",
+        "One text says what is wrong with both.",
+    ),
+    Divergence(
+        "other-kinds-of-handling",
+        10,
+        "A handle_tool_errors of another kind, such as 7, is refused when an error comes.",
+        "It is taken for True or False.",
+        "The kinds are named where it is declared, and a type checker holds others up.",
+    ),
+    Divergence(
+        "invocation-error-by-hand",
+        10,
+        "A ToolInvocationError that is made without filtered_errors shows all that pydantic says.",
+        "It cannot be made without them.",
+        "Only ToolNode makes such an error, and it always has them.",
+    ),
+    Divergence(
         "wrapper-errors",
         10,
         "Behind a wrapper, handle_tool_errors covers errors of any type, whatever types it names.",

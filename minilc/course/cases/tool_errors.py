@@ -264,7 +264,11 @@ def flag_wrong_function(lc: World) -> Any:
     return handled(lc, ValueError("kaput"), told)
 
 
-@case(LAYER, "a union with something that is no exception is refused when an error comes")
+@case(
+    LAYER,
+    "a union with something that is no exception, when an error comes",
+    differs="handler-of-mixed-union",
+)
 def flag_wrong_union(lc: World) -> Any:
     def told(error: ValueError | int) -> str:
         return "x"
@@ -280,7 +284,7 @@ def flag_failing_function(lc: World) -> Any:
     return handled(lc, ValueError("kaput"), told)
 
 
-@case(LAYER, "a number as flag is refused when an error comes")
+@case(LAYER, "a number as flag", differs="other-kinds-of-handling")
 def flag_number(lc: World) -> Any:
     return handled(lc, ValueError("kaput"), 7)
 
@@ -375,7 +379,7 @@ def invocation_error(lc: World) -> Any:
     return badly_called(lc, told), caught
 
 
-@case(LAYER, "without filtered errors its text is pydantic's own")
+@case(LAYER, "an error made without filtered errors", differs="invocation-error-by-hand")
 def invocation_error_unfiltered(lc: World) -> Any:
     class Args(BaseModel):
         amount: int
