@@ -129,6 +129,11 @@ def text_input(lc: World) -> Any:
     return shout.invoke("hi")
 
 
+@case(LAYER, "a tool knows whether it takes a single argument")
+def single_input(lc: World) -> Any:
+    return adder(lc).is_single_input, giver(lc, 1).is_single_input
+
+
 @case(LAYER, "a text is checked by the first field, but not converted")
 def text_not_converted(lc: World) -> Any:
     @lc.tool

@@ -244,6 +244,11 @@ def remove_message(lc: World) -> Any:
     return message.type, message.content, message.id
 
 
+@case(LAYER, "a RemoveMessage with content is refused")
+def remove_with_content(lc: World) -> Any:
+    return lc.RemoveMessage(id="m1", content="gone")
+
+
 @case(LAYER, "a field that a message does not know is kept")
 def unknown_field(lc: World) -> Any:
     return lc.HumanMessage("hi", mood="good").mood

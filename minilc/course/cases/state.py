@@ -489,6 +489,16 @@ def thread_after_failure(lc: World) -> Any:
     return saved, graph.invoke(None, THREAD)
 
 
+@case(LAYER, "a thread says which node is next")
+def thread_next(lc: World) -> Any:
+    def ask(state: Any) -> Any:
+        return {"log": [lc.interrupt("go on?")]}
+
+    graph = chain(lc, State, says("a"), ask, checkpointer=lc.InMemorySaver())
+    graph.invoke({"log": []}, THREAD)
+    return graph.get_state(THREAD).next
+
+
 # Building
 
 

@@ -215,6 +215,11 @@ def json_schema_missing(lc: World) -> Any:
     return lc.StructuredTool.from_function(forecast, args_schema=FORECAST).invoke({"days": 2})
 
 
+@case(LAYER, "a tool with a JSON schema takes no text")
+def json_schema_text(lc: World) -> Any:
+    return lc.StructuredTool.from_function(forecast, args_schema=FORECAST).invoke("Oslo")
+
+
 @case(LAYER, "an args_schema that is no schema is refused")
 def no_schema(lc: World) -> Any:
     return lc.StructuredTool.from_function(price, args_schema=["item"])
