@@ -72,6 +72,7 @@ def _get_all_injected_args(tool: BaseTool) -> _InjectedArgs:
     schema = tool.get_input_schema()
     fields = {} if isinstance(schema, dict) else schema.model_fields
     annotations = get_all_basemodel_annotations(schema) if fields else {}
+    # A schema that was written by hand need not say what the function wants to be given.
     if function := getattr(tool, "func", None) or getattr(tool, "coroutine", None):
         annotations = {**get_type_hints(function, include_extras=True), **annotations}
     injected = _InjectedArgs()
@@ -92,6 +93,7 @@ def _get_all_injected_args(tool: BaseTool) -> _InjectedArgs:
 
 def _get_injection_from_type(type_: Any, kind: Any) -> Any:
     """The first mark of a kind in an annotation: an instance, or the class itself; else None."""
+    # The origin of `ToolRuntime[Context]` is the mark; those of `Annotated` and unions are none.
     mark = get_origin(type_) or type_
     if isinstance(mark, kind) or isinstance(mark, type) and issubclass(mark, kind):
         return mark
@@ -108,6 +110,7 @@ def _inject_tool_args(
         KeyError: the state has no such field; AttributeError, if it is an object.
         ValueError: there is no store.
     """
+    # Messages alone are a state that has nothing else.
     state = {messages_key: runtime.state} if isinstance(runtime.state, list) else runtime.state
     is_dict = isinstance(state, dict)
     # Not only replaced: a forged value goes even where there is no true one.
@@ -117,6 +120,7 @@ def _inject_tool_args(
             args[name] = state
         elif key in state if is_dict else hasattr(state, key):
             args[name] = state[key] if is_dict else getattr(state, key)
+        # With a default the parameter may go without.
         elif name not in injected._optional_state_args:
             raise (KeyError if is_dict else AttributeError)(key)
     if injected.store:

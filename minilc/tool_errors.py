@@ -66,6 +66,7 @@ def _default_handle_tool_errors(e: Exception) -> str:
 
 def _handle_tool_error(e: Exception, *, flag: Handling) -> str:
     """What the model is told about an error; one that `flag` does not cover is raised again."""
+    # True and a text cover all errors; what is empty, or False, covers none.
     kinds: Any = Exception if flag else ()
     if isinstance(flag, type | tuple):
         kinds = flag
@@ -85,6 +86,7 @@ def _infer_handled_types(handler: Callable[..., str]) -> tuple[type[Exception], 
     Raises:
         ValueError: it names something else.
     """
+    # Resolved, so that an annotation may be written as text.
     name = next(iter(signature(handler).parameters), "")
     hint = get_type_hints(handler).get(name, Exception)
     types = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
@@ -100,12 +102,14 @@ def _infer_handled_types(handler: Callable[..., str]) -> tuple[type[Exception], 
 
 def _filter_validation_errors(e: ValidationError, injected: set[str | None]) -> list[ErrorDetails]:
     """The errors about arguments that the model fills; none shows an input, nor a state in it."""
+    # An error about all arguments together has no place, and none of them is to blame.
     errors = e.errors(include_input=False)
     return [error for error in errors if error["loc"] and error["loc"][0] not in injected]
 
 
 def msg_content_output(output: Any) -> str | list[dict[str, Any]]:
     """A tool's output as the content of a message: text and content blocks stay, else JSON."""
+    # Texts in a list are JSON as well: not every provider takes them as blocks.
     blocks = output if isinstance(output, list) else [None]
     if all(isinstance(block, dict) and _is_message_content_block(block) for block in blocks):
         return output
