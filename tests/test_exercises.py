@@ -23,6 +23,8 @@ QUIZZES = [one for name in ex.lessons() for one in ex.lesson(name).quizzes]
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for progress of the test's own."""
     monkeypatch.setenv("MINILC_DATA", str(tmp_path / "data"))
+    # ChatOpenAI tries out a socket's options when it is made; the tests' blocked one warns.
+    monkeypatch.setenv("LANGCHAIN_OPENAI_TCP_KEEPALIVE", "0")
     return tmp_path / "data"
 
 

@@ -15,7 +15,7 @@
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
-from minilc.course import cases, check, exercises as ex
+from minilc.course import cases, check, draw, exercises as ex
 from minilc.course.expect import expect_error
 from minilc.course.layers import layer
 from minilc.course.probe import Probe
@@ -558,7 +558,9 @@ chain = (
 )
 steps = trace(lambda: convert_to_openai_tool(weather), chain.split())
 assert steps.names == chain.split()
-steps
+drawn = steps.drawing()
+drawn.digraph.attr(rankdir="TB", ranksep="0.25")  # long names: from top to bottom
+draw.render(drawn.digraph, drawn.title, drawn.description)
 
 # %% [markdown] lang="en"
 # The fourth asks pydantic for the schema. The fifth takes off name and description, has the pointers replaced by the sixth, and drops the titles.

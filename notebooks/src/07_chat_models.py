@@ -47,7 +47,7 @@ wire = Wire(asking)
 model = real_openai(wire.transport)
 bound = model.bind_tools([tool(weather)])
 answer = bound.invoke("北京今天天气怎么样？")
-wire.bodies[0]
+dict(sorted(wire.bodies[0].items()))
 
 # %% [markdown] lang="en"
 # That is all: the model's name, the messages, the tools. And the answer?
