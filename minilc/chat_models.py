@@ -102,8 +102,8 @@ def _first_answer(result: ChatResult) -> BaseMessage:
     message = generation.message
     message.id = message.id or f"lc_run--{uuid.uuid4()}-0"
     # The closer to the answer, the more it says: of the request, of the answer, its own.
-    said = (result.llm_output or {}) | (generation.generation_info or {})
-    message.response_metadata = said | message.response_metadata
+    if said := (result.llm_output or {}) | (generation.generation_info or {}):
+        message.response_metadata = said | message.response_metadata
     return message
 
 

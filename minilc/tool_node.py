@@ -147,6 +147,8 @@ class ToolNode:
         Raises:
             Exception: the first error in the order of the calls, when all of them have ended.
         """
+        if len(requests) == 1:
+            return [copy_context().run(self._run_one, requests[0])]
         turns, places = iter(range(len(requests))), iter(range((limit or len(requests)) - 1))
         context = copy_context()
         done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
