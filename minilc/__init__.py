@@ -1,15 +1,167 @@
-"""minilc: how LangChain executes a tool call, rebuilt one layer at a time."""
+"""minilc: how LangChain executes a tool call, rebuilt one layer at a time.
 
-import importlib as _importlib
+The names below are LangChain's, and each does what LangChain's does. The modules stand in the order
+of the layers; each imports only modules above it.
+"""
 
-for _name in (
-    "messages schema base structured convert function_calling chat_models branch state "
-    "tool_errors injection tool_node middleware factory"
-).split():
-    try:
-        _module = _importlib.import_module(f"minilc.{_name}")
-    except ModuleNotFoundError as _error:
-        if _error.name != f"minilc.{_name}":
-            raise
-        continue
-    globals().update({k: v for k, v in vars(_module).items() if not k.startswith("_")})
+from minilc.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    InvalidToolCall,
+    RemoveMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    ToolOutputMixin,
+    convert_to_messages,
+)
+from minilc.schema import (
+    ArgsSchema,
+    InjectedToolArg,
+    InjectedToolCallId,
+    create_schema_from_function,
+)
+from minilc.base import BaseTool, RunnableConfig, Tool, ToolException
+from minilc.structured import StructuredTool
+from minilc.convert import tool
+from minilc.function_calling import (
+    convert_to_anthropic_tool,
+    convert_to_gemini_tool,
+    convert_to_openai_function,
+    convert_to_openai_tool,
+)
+from minilc.chat_models import (
+    APIStatusError,
+    BaseChatModel,
+    ChatGeneration,
+    ChatResult,
+    GenericFakeChatModel,
+    OpenAIChatModel,
+    ScriptedChatModel,
+    ScriptExhausted,
+)
+from minilc.branch import (
+    END,
+    START,
+    Command,
+    EmptyInputError,
+    GraphBubbleUp,
+    GraphInterrupt,
+    GraphRecursionError,
+    Interrupt,
+    InvalidUpdateError,
+    ParentCommand,
+    Runtime,
+    Send,
+    interrupt,
+)
+from minilc.state import (
+    REMOVE_ALL_MESSAGES,
+    CompiledStateGraph,
+    InMemorySaver,
+    MessagesState,
+    StateGraph,
+    add_messages,
+)
+from minilc.tool_errors import TOOL_CALL_ERROR_TEMPLATE, ToolInvocationError
+from minilc.injection import InjectedState, InjectedStore, ToolRuntime
+from minilc.tool_node import ToolCallRequest, ToolNode, tools_condition
+from minilc.middleware import (
+    AgentMiddleware,
+    AgentState,
+    InputAgentState,
+    ModelCallResult,
+    ModelRequest,
+    ModelResponse,
+    MultipleStructuredOutputsError,
+    OutputAgentState,
+    StructuredOutputValidationError,
+    ToolStrategy,
+    after_model,
+    before_model,
+    hook_config,
+    wrap_model_call,
+    wrap_tool_call,
+)
+from minilc.factory import create_agent
+
+__all__ = [
+    "AIMessage",
+    "APIStatusError",
+    "AgentMiddleware",
+    "AgentState",
+    "AnyMessage",
+    "ArgsSchema",
+    "BaseChatModel",
+    "BaseMessage",
+    "BaseTool",
+    "ChatGeneration",
+    "ChatResult",
+    "Command",
+    "CompiledStateGraph",
+    "END",
+    "EmptyInputError",
+    "GenericFakeChatModel",
+    "GraphBubbleUp",
+    "GraphInterrupt",
+    "GraphRecursionError",
+    "HumanMessage",
+    "InMemorySaver",
+    "InjectedState",
+    "InjectedStore",
+    "InjectedToolArg",
+    "InjectedToolCallId",
+    "InputAgentState",
+    "Interrupt",
+    "InvalidToolCall",
+    "InvalidUpdateError",
+    "MessagesState",
+    "ModelCallResult",
+    "ModelRequest",
+    "ModelResponse",
+    "MultipleStructuredOutputsError",
+    "OpenAIChatModel",
+    "OutputAgentState",
+    "ParentCommand",
+    "REMOVE_ALL_MESSAGES",
+    "RemoveMessage",
+    "RunnableConfig",
+    "Runtime",
+    "START",
+    "ScriptExhausted",
+    "ScriptedChatModel",
+    "Send",
+    "StateGraph",
+    "StructuredOutputValidationError",
+    "StructuredTool",
+    "SystemMessage",
+    "TOOL_CALL_ERROR_TEMPLATE",
+    "Tool",
+    "ToolCall",
+    "ToolCallRequest",
+    "ToolException",
+    "ToolInvocationError",
+    "ToolMessage",
+    "ToolNode",
+    "ToolOutputMixin",
+    "ToolRuntime",
+    "ToolStrategy",
+    "add_messages",
+    "after_model",
+    "before_model",
+    "convert_to_anthropic_tool",
+    "convert_to_gemini_tool",
+    "convert_to_messages",
+    "convert_to_openai_function",
+    "convert_to_openai_tool",
+    "create_agent",
+    "create_schema_from_function",
+    "hook_config",
+    "interrupt",
+    "tool",
+    "tools_condition",
+    "wrap_model_call",
+    "wrap_tool_call",
+]
