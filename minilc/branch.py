@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
-from inspect import iscoroutinefunction, isfunction, ismethod, signature
+from inspect import Parameter, iscoroutinefunction, isfunction, ismethod, signature
 from itertools import count
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
 from uuid import uuid4
@@ -128,6 +128,19 @@ class PregelTask:
     goto: Sequence[str | Send] = ()
     fresh: dict[str, Any] | None = None  # the state with its own writes and nobody else's
     done: bool = False
+
+
+class StateSnapshot(NamedTuple):
+    """A thread between two steps: the state, what runs next, who arrived at edges that wait."""
+
+    values: dict[str, Any]
+    tasks: list[PregelTask]
+    seen: dict[Any, frozenset[str]]
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes that have yet to run."""
+        return tuple(task.name for task in self.tasks if not task.done)
 
 
 def interrupt(value: Any) -> Any:
@@ -329,12 +342,20 @@ class Channel(NamedTuple):
 
 
 def _get_channel(key: str, annotation: Any) -> Channel:
-    """The last thing in an `Annotated` is the reducer, if it can be called."""
+    """The last thing in an `Annotated` is the reducer, if it can be called.
+
+    Raises:
+        ValueError: it does not take two arguments.
+    """
     if get_origin(annotation) in (typing.Required, typing.NotRequired):
         annotation = get_args(annotation)[0]
     *_, reducer = marks = getattr(annotation, "__metadata__", (None,))
     if EphemeralValue in marks or not callable(reducer):
         return Channel(key, is_ephemeral=EphemeralValue in marks)
+    kinds = [parameter.kind for parameter in signature(reducer).parameters.values()]
+    if kinds.count(Parameter.POSITIONAL_ONLY) + kinds.count(Parameter.POSITIONAL_OR_KEYWORD) != 2:
+        text = "Invalid reducer signature. Expected (a, b) -> c. Got "
+        raise ValueError(f"{text}{signature(reducer)}")
     while hasattr(annotation, "__origin__"):
         annotation = annotation.__origin__
     try:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import Annotated, Any, TypedDict
 from uuid import uuid4
 
 from minilc import branch
@@ -149,6 +149,14 @@ class StateGraph:
         self.branches[source].append(spec)
         return self
 
+    def set_entry_point(self, key: str) -> StateGraph:
+        """The same as `add_edge(START, key)`."""
+        return self.add_edge(START, key)
+
+    def set_finish_point(self, key: str) -> StateGraph:
+        """The same as `add_edge(key, END)`."""
+        return self.add_edge(key, END)
+
     def validate(self) -> StateGraph:
         """Check the edges.
 
@@ -218,9 +226,9 @@ class CompiledStateGraph:
         async for chunk in loop.run(input, stream_mode, waits=True):
             yield chunk
 
-    def get_state(self, config: RunnableConfig) -> StateSnapshot:
+    def get_state(self, config: RunnableConfig) -> branch.StateSnapshot:
         """Where a thread stands between two steps."""
-        return PregelLoop(self, config).saved or StateSnapshot({}, [], {})
+        return PregelLoop(self, config).saved or branch.StateSnapshot({}, [], {})
 
     def with_config(self, config: RunnableConfig) -> CompiledStateGraph:
         """The same graph with a config that all its runs get."""
@@ -231,19 +239,11 @@ class CompiledStateGraph:
         return branch.draw_graph(self.builder)
 
 
-class StateSnapshot(NamedTuple):
-    """A thread between two steps: the state, what runs next, who arrived at edges that wait."""
-
-    values: dict[str, Any]
-    tasks: list[PregelTask]
-    seen: dict[Any, frozenset[str]]
-
-
 class InMemorySaver:
     """The last checkpoint of each thread, for as long as the process lives."""
 
     def __init__(self) -> None:
-        self.storage: dict[Any, StateSnapshot] = {}
+        self.storage: dict[Any, branch.StateSnapshot] = {}
 
 
 class PregelLoop:
@@ -321,7 +321,9 @@ class PregelLoop:
             GraphRecursionError: the steps are used up; seeing that nothing is left takes one too.
         """
         if self.saver:
-            self.saver.storage[self.thread] = StateSnapshot(self.values, self.tasks, self.seen)
+            self.saver.storage[self.thread] = branch.StateSnapshot(
+                self.values, self.tasks, self.seen
+            )
         if self.step > self.limit:
             text = f"Recursion limit of {self.limit} reached without hitting a stop condition. You "
             text += "can increase the limit by setting the `recursion_limit` config key."
@@ -354,8 +356,8 @@ class PregelLoop:
 
     def _task_config(self, task: PregelTask) -> RunnableConfig:
         conf = {**self.config[CONF], branch.CONFIG_KEY_SCRATCHPAD: self.parent or task}
-        read_state = partial(self._read, self.values)
-        conf[branch.CONFIG_KEY_READ_STATE] = read_state if task.is_sent else None
+        is_given = task.is_sent  # an input of its own; any other has read the state already
+        conf[branch.CONFIG_KEY_READ_STATE] = partial(self._read, self.values) if is_given else None
         return {**self.config, "configurable": conf}
 
     async def _call(self, action: RunnableCallable, input: Any, config: RunnableConfig) -> Any:
@@ -368,8 +370,7 @@ class PregelLoop:
 
     def _read(self, values: dict[str, Any]) -> Any:
         """The state as an object of its class, of which a TypedDict makes a dict."""
-        builder = self.builder
-        return builder.state_schema(**{key: values[key] for key in builder.keys if key in values})
+        return self.builder.state_schema(**{k: values[k] for k in self.builder.keys if k in values})
 
     def _fold(self, tasks: list[PregelTask]) -> dict[str, Any]:
         """The state with what tasks wrote; a key takes all its updates at once."""

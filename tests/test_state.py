@@ -193,6 +193,17 @@ def test_a_reducer_starts_from_the_empty_value_of_its_type(lc: World, invoke: In
     assert seen == [{"a": [], "b": 0, "c": {}, "d": [], "e": set()}]
 
 
+def test_a_reducer_takes_two(lc: World) -> None:
+    def alone(old):  # type: ignore[no-untyped-def]  # its text is compared
+        return old
+
+    class Wrong(TypedDict):
+        x: Annotated[list, alone]
+
+    with raised(ValueError, "Invalid reducer signature. Expected (a, b) -> c. Got (old)"):
+        lc.StateGraph(Wrong)
+
+
 def test_a_reducer_that_fails_fails_the_run(lc: World, invoke: Invoke) -> None:
     with raised(TypeError, 'can only concatenate list (not "int") to list'):
         invoke(chain(lc, State, lambda state: {"log": 5}), {"log": []})
@@ -502,7 +513,8 @@ def test_a_thread_goes_on_from_where_it_stands(lc: World, invoke: Invoke) -> Non
     assert invoke(graph, {"log": ["more"]}, THREAD) == {"log": ["in", "a", "more", "a"], "n": 1}
     other = {"configurable": {"thread_id": "2"}}
     assert invoke(graph, {"log": ["in"]}, other) == {"log": ["in", "a"]}
-    assert graph.get_state(THREAD).values["n"] == 1
+    state = graph.get_state(THREAD)
+    assert (state.values["n"], state.next) == (1, ())
     assert graph.get_state({"configurable": {"thread_id": "3"}}).values == {}
 
 

@@ -312,7 +312,7 @@ DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
         "graph-checks",
         9,
-        "More is checked, and sooner: names, reducers, paths, a limit of 0, missing messages.",
+        "More is checked, and sooner: names, paths, a limit of 0, missing messages.",
         "It shows when the graph is compiled or runs, or not at all.",
         "Each check is a line, and meets what hardly anybody writes.",
     ),

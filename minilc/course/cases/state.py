@@ -170,7 +170,7 @@ def reducer_raises(lc: World) -> Any:
     return chain(lc, State, lambda state: {"log": "text"}).invoke({"log": ["in"]})
 
 
-@case(LAYER, "a reducer of one argument is refused", differs="graph-checks")
+@case(LAYER, "a reducer of one argument is refused")
 def reducer_of_one(lc: World) -> Any:
     class Counted(TypedDict):
         n: Annotated[int, lambda value: value]
