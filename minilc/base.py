@@ -102,6 +102,11 @@ class BaseTool(BaseModel, ABC):
         own = self.args_schema
         return schema.create_schema_from_function(self.name, self._run) if own is None else own
 
+    @property
+    def is_single_input(self) -> bool:
+        """Whether the model fills one argument only."""
+        return len(self.args.keys() - {"kwargs"}) == 1
+
     def invoke(self, input: Any, config: Config = None) -> Any:
         """Run on arguments, on a string, or on a ToolCall, which a ToolMessage answers."""
         return self.run(*_prep_run_args(input, config))
@@ -155,6 +160,9 @@ class BaseTool(BaseModel, ABC):
         """Validate the input against `args_schema`; a string stays as it is."""
         model_class = self.args_schema
         if not isinstance(model_class, type):
+            if isinstance(tool_input, str) and model_class is not None:
+                text = "String tool inputs are not allowed when using tools with JSON schema"
+                raise ValueError(f"{text} args_schema.")
             return tool_input if isinstance(tool_input, str) else {**tool_input}
         if isinstance(tool_input, str):
             # It fills the first argument, if there is one.

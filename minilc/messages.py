@@ -157,6 +157,8 @@ class RemoveMessage(BaseMessage):
     type: Literal["remove"] = "remove"
 
     def __init__(self, id: str, **kwargs: Any) -> None:
+        if kwargs.pop("content", None):
+            raise ValueError("RemoveMessage does not support 'content' field.")
         super().__init__("", id=id, **kwargs)
 
 
