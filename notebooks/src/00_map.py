@@ -146,7 +146,9 @@ assert ran == []
 # `create_agent` makes a graph. Its nodes are the model and the tools. We would like to see which way our run took through it, so we run the agent once more. What will the model say this time?
 
 # %%
-with expect_error(ScriptExhausted, "The script has no answer to request 3, after '北京今天天气怎么样？'."):
+with expect_error(
+    ScriptExhausted, "The script has no answer to request 3, after '北京今天天气怎么样？'."
+):
     agent.invoke({"messages": [HumanMessage("北京今天天气怎么样？")]})
 
 # %% [markdown] lang="en"
