@@ -4,9 +4,8 @@ Mirrors langchain_core/tools/{base,simple}.py, langchain_core/runnables/config.p
 Leaves out callbacks and tracing (`run_manager` and `callbacks` are never filled), the copy of the
 context that upstream runs each tool in, what a Runnable has beyond invoke and ainvoke (batch,
 stream, pipes, names, `get_input_jsonschema`), what a config has for them (run_name, run_id) and the
-sorting of its unknown keys, `Tool.from_function` and Tool's arguments by position,
-`is_single_input`, the refusal of a text where the schema is JSON, a new look at the schema after
-`model_copy(update=...)`, models of pydantic.v1.
+sorting of its unknown keys, `Tool.from_function` and Tool's arguments by position, a new look at
+the schema after `model_copy(update=...)`, models of pydantic.v1.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def _is_new(lc: World) -> bool:
     return lc.name == "minilc" or (int(major), int(minor)) > (1, 3)
 
 
-def test_a_json_schema_validates_nothing(lc: World, invoke: Invoke) -> None:
+def test_a_json_schema_validates_nothing_and_takes_no_string(lc: World, invoke: Invoke) -> None:
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
     made = lc.StructuredTool.from_function(
         lambda **kwargs: kwargs, name="f", description="F.", args_schema=schema
@@ -199,6 +199,11 @@ def test_a_json_schema_validates_nothing(lc: World, invoke: Invoke) -> None:
     assert made.args == {"x": {"type": "integer"}}
     assert made.tool_call_schema == {**schema, "description": "F."}
     assert invoke(made, {"y": "z"}) == {"y": "z"}
+    with pytest.raises(ValueError) as failure:
+        invoke(made, "z")
+    assert str(failure.value) == (
+        "String tool inputs are not allowed when using tools with JSON schema args_schema."
+    )
 
 
 def test_a_schema_that_is_none_is_an_error(lc: World) -> None:
@@ -526,6 +531,7 @@ def test_a_tool_is_not_callable(lc: World) -> None:
 def test_a_simple_tool_takes_one_string(lc: World, invoke: Invoke) -> None:
     shout = lc.Tool(name="shout", func=lambda text: text.upper(), description="Shout it.")
     assert shout.args == {"tool_input": {"type": "string"}}
+    assert shout.is_single_input
     assert invoke(shout, "hi") == "HI"
     assert invoke(shout, {"whatever": "hi"}) == "HI"
     assert invoke(shout, call("shout", __arg1="hi")).content == "HI"
