@@ -238,6 +238,18 @@ def tool_of_tool(lc: World) -> Any:
     return shown(made), made.invoke({"city": "北京"})
 
 
+@case(LAYER, "such a tool can be awaited")
+async def runnable_awaited(lc: World) -> Any:
+    made = lc.tool("again", lc.tool(get_weather), description="The same.")
+    return await made.ainvoke(call("again", {"city": "北京"}))
+
+
+@case(LAYER, "what it may be given is checked")
+def runnable_checked(lc: World) -> Any:
+    made = lc.tool("again", lc.tool(get_weather), description="The same.")
+    return made.invoke({"city": ["北京"]})
+
+
 @case(LAYER, "a runnable needs a name that is text")
 def runnable_without_text(lc: World) -> Any:
     return lc.tool(get_weather, lc.tool(get_weather))
