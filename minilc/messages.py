@@ -10,6 +10,7 @@ remembers the role `developer`, and arguments of OpenAI's calls that are a dict 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -50,8 +51,11 @@ class BaseMessage(BaseModel):
         return f"{title:=^80}{name}\n\n{self.content}"
 
     def pretty_print(self) -> None:
-        """Print `pretty_repr`."""
-        print(self.pretty_repr())
+        """Print `pretty_repr`, with a bold title where somebody sits before the interpreter."""
+        text, title = self.pretty_repr(), f" {self.type.title()} Message "
+        if hasattr(sys, "ps2"):
+            text = text.replace(title, f"\033[1m{title}\033[0m", 1)
+        print(text)
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         # A field that still has its default says nothing; empty dicts and lists are shown.
