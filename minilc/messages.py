@@ -2,7 +2,7 @@
 
 Mirrors langchain_core/messages/{base,human,system,ai,tool,modifier,utils}.py
 Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded), content_blocks
-(the standard form of content), serialisation, `.text()` as a call, bold titles (`html=`), calls in
+(the standard form of content), serialisation, `.text()` as a call, `html=` of pretty_repr, calls in
 additional_kwargs, checks of usage_metadata; of dicts that become messages the role `remove`, what
 remembers the role `developer`, and arguments of OpenAI's calls that are a dict already.
 """
