@@ -163,3 +163,16 @@ def test_no_tracked_file_names_a_path_of_a_machine() -> None:
             if MACHINE.search(line) or (file.suffix == ".ipynb" and SITE_PACKAGES.search(line)):
                 found.append(f"{file.relative_to(ROOT)}:{number}")
     assert found == []
+
+
+def test_every_link_to_a_file_of_the_course_leads_somewhere() -> None:
+    texts = [ROOT / "README.md", *sorted((ROOT / "notebooks" / "src").glob("*.py"))]
+    link = re.compile(r"\]\(([^)#:\s]+\.(?:ipynb|md|py|svg|png))\)")
+    folder = {".md": ROOT, ".py": ROOT / "notebooks"}
+    lost = [
+        f"{text.name}: {target}"
+        for text in texts
+        for target in link.findall(text.read_text(encoding="utf-8"))
+        if not (folder[text.suffix] / target).is_file()
+    ]
+    assert lost == []

@@ -179,7 +179,7 @@ draw.graph(weather_agent(LANGCHAIN), taken=run)
 assert run.steps == [["model"], ["tools"], ["model"]]
 
 # %% [markdown] lang="en"
-# What goes along the edge to `tools` is one call. With two calls in a message there are two such sends, and the tools run side by side. [08_branch](08_branch.ipynb) and [09_state](09_state.ipynb) build the graph.
+# What goes along the edge to `tools` is one call. With two calls in a message there are two such sends, and the tools run side by side. `08_branch` and `09_state` build the graph.
 #
 # ## 6. Execute: the only place where our code runs
 #
@@ -210,7 +210,7 @@ assert sorry["messages"][2].status == "error"
 sorry["messages"][2].content
 
 # %% [markdown] lang="en"
-# It does not. The error is written down as an answer, and the model can read it and try again. Which errors end like this and which end the run is the subject of [10_tool_errors](10_tool_errors.ipynb). [03_base](03_base.ipynb), [11_injection](11_injection.ipynb) and [12_tool_node](12_tool_node.ipynb) build the rest.
+# It does not. The error is written down as an answer, and the model can read it and try again. Which errors end like this and which end the run is the subject of `10_tool_errors`. [03_base](03_base.ipynb), `11_injection` and `12_tool_node` build the rest.
 #
 # ## 7. Hand back: the answer finds its call
 #
