@@ -62,9 +62,9 @@ def add_messages(left: Any, right: Any) -> list[BaseMessage]:
             text = "Attempting to delete a message with an ID that doesn't exist "
             raise ValueError(f"{text}('{message.id}')")
         merged[place : place + 1] = [message]
-    if not any(isinstance(message, RemoveMessage) for message in new):
-        return merged
-    return [message for message in merged if not isinstance(message, RemoveMessage)]
+    # They stand now where the removed ones stood. One that REMOVE_ALL_MESSAGES left is no mark.
+    marks = [message for message in new if isinstance(message, RemoveMessage)]
+    return [m for m in merged if all(m is not mark for mark in marks)] if marks else merged
 
 
 def _coerce_to_messages(messages: Any) -> list[BaseMessage]:

@@ -20,6 +20,11 @@ from minilc.course.plain import Record
 from minilc.course.terminal import console, progress, table
 from minilc.course.twin import DIFFERENT, EQUAL, REGISTERED, STALE, Twin, twin
 
+LEGEND = (
+    "errors: of those compared, where LangChain raises and the error is compared · "
+    "registered: different on purpose, with a row that says why"
+)
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to minilc's command line."""
@@ -171,6 +176,7 @@ def _print(reports: list[Report], screen: Any) -> None:
     seconds = sum(report.seconds for report in reports)
     shown.add_row("   all", *(str(total[name]) for name in COUNTED), f"{seconds:.2f}")
     screen.print(shown)
+    screen.print(LEGEND, style="dim")
     installed = ", ".join(f"{name} {version}" for name, version in versions().items())
     screen.print(f"against {installed}", style="dim")
     if total["different"]:

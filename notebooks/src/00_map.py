@@ -18,7 +18,9 @@
 # | **Difficulty** | easy |
 # | **Before** | Python; nothing of LangChain |
 # | **Articles** | A: overview, the minimal example, the full chain, the summary; B: sections 1, 2 and 4 |
-# | **After** | the fourteen layers, one notebook each: start with [01_messages](01_messages.ipynb) |
+# | **After** | the layers, one notebook each; 1 to 7 are here: start with [01_messages](01_messages.ipynb) |
+#
+# The articles are two readings of LangChain's source, in Chinese: A walks through thirteen layers of a tool call, B is called *Function Call 是如何被执行的*. You need neither.
 #
 # No API key is needed, here or later. The model is played by a script. Everything else is real.
 
@@ -90,7 +92,7 @@ with expect_error(ValueError, "Function must have a docstring if description not
     tool(lambda city: city)
 
 # %% [markdown] lang="en"
-# Without a docstring there is no tool: a model chooses by the description. [02_schema](02_schema.ipynb), [04_structured](04_structured.ipynb) and [05_convert](05_convert.ipynb) build this part.
+# Without a docstring or a description there is no tool: a model chooses by it. [02_schema](02_schema.ipynb), [04_structured](04_structured.ipynb) and [05_convert](05_convert.ipynb) build this part.
 #
 # ## 3. Bind: the model is told
 #
@@ -163,7 +165,7 @@ def weather_agent(lc):
 
 
 # %% [markdown] lang="en"
-# Now we can record a run and draw it. Solid edges are always taken, dashed ones only under a condition. The numbers are the steps.
+# Now we can record a run and draw it. Solid edges are always taken, dashed ones only under a condition. The numbers give the order.
 
 # %%
 from minilc.course.worlds import LANGCHAIN, MINILC
@@ -282,6 +284,8 @@ result
 # ## 10. Recap
 #
 # A model only asks. A graph decides where the wish goes, and a node in our own process runs the function. The result goes back as a message with the id of the call, and the model reads it in its next request.
+#
+# Before we go on: some cells of the next notebooks begin with a line like `# minilc/messages.py: ...`. They show minilc's own text. Change it and run the cell, and minilc changes in that notebook; run the old text, and all is as it was.
 #
 # **Next:** [01_messages](01_messages.ipynb).
 
