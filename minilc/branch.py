@@ -30,7 +30,7 @@ from itertools import count
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
 from uuid import uuid4
 
-from minilc.base import RunnableConfig, _run_to_end, var_child_runnable_config
+from minilc.base import RunnableConfig, _run_to_end, run_in_executor, var_child_runnable_config
 from minilc.messages import BaseMessage, ToolOutputMixin
 
 START = "__start__"
@@ -221,9 +221,7 @@ class RunnableCallable:
         """Await the action; one that blocks gets a thread, so that the others go on."""
         if self.afunc is not None:
             return await self.afunc(input, **self._kwargs(config))
-        import asyncio  # here, because importing it is slow and a sync run does without
-
-        return await asyncio.to_thread(self.invoke, input, config)
+        return await run_in_executor(self.invoke, input, config)
 
     def _kwargs(self, config: RunnableConfig) -> dict[str, Any]:
         if not self.injected:

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from minilc.base import RunnableConfig, _run_to_end
+from minilc.base import RunnableConfig, run_in_executor
 from minilc.function_calling import convert_to_openai_tool
 from minilc.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, convert_to_messages
 
@@ -78,13 +78,7 @@ class BaseChatModel(BaseModel, ABC):
 
     async def _agenerate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         """`_generate` in a thread, for a model that cannot await its provider."""
-        import asyncio  # here, because importing it is slow and a sync run does without
-
-        async def call() -> ChatResult:
-            return self._generate(messages, stop, **kwargs)
-
-        # A coroutine, which no StopIteration leaves: a future that gets one hangs.
-        return await asyncio.to_thread(_run_to_end, call())
+        return await run_in_executor(self._generate, messages, stop, **kwargs)
 
 
 def _convert_input(model_input: Any) -> Messages:
