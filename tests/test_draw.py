@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typing_extensions import TypedDict
 
 from minilc.course import draw, images
 from minilc.course.draw import dot, look
@@ -57,6 +58,16 @@ def state_graph(lc: World, names: list[str]) -> Any:
     return builder.compile()
 
 
+def grown(left: list[int], right: list[int]) -> list[int]:
+    """A reducer that changes what it is given."""
+    left.extend(right)
+    return left
+
+
+class Seen(TypedDict):
+    seen: Annotated[list[int], grown]
+
+
 # --- the graph -------------------------------------------------------------------------------
 
 
@@ -87,6 +98,35 @@ def test_the_route_of_a_run_is_numbered_by_step(lc: World) -> None:
         "* model --> tools  step 2 (2×)",
         "* tools --> model  step 3",
     ]
+
+
+def test_a_run_keeps_the_state_before_its_first_step_and_after_each(lc: World) -> None:
+    run = draw.record(weather_agent(lc), QUESTION)
+    kinds = [[message.type for message in state["messages"]] for state in run.states]
+    assert kinds == [
+        ["human"],
+        ["human", "ai"],
+        ["human", "ai", "tool", "tool"],
+        ["human", "ai", "tool", "tool", "ai"],
+    ]
+    assert run.states[-1] is run.state
+    assert draw.graph(run.graph, taken=run).text == draw.graph(weather_agent(lc), taken=run).text
+
+
+def test_a_step_that_changes_nothing_has_the_state_of_the_step_before(lc: World) -> None:
+    run = draw.record(state_graph(lc, ["a", "b", "c"]), QUESTION)
+    assert run.steps == [["a"], ["b"], ["c"]]
+    assert [len(state["messages"]) for state in run.states] == [1, 1, 1, 1]
+
+
+def test_no_later_step_changes_a_kept_state(lc: World) -> None:
+    builder = lc.StateGraph(Seen)
+    for number, name in enumerate("ab", 1):
+        builder.add_node(name, lambda state, number=number: {"seen": [number]})
+    builder.add_edge(lc.START, "a")
+    builder.add_edge("a", "b")
+    run = draw.record(builder.compile(), {"seen": [0]})
+    assert [state["seen"] for state in run.states] == [[0], [0, 1], [0, 1, 2]]
 
 
 def test_messages_and_names_tell_a_route_too(lc: World) -> None:

@@ -28,12 +28,16 @@ class Run:
         messages: the history at the end, if the state has one.
         state: the state at the end.
         paused: whether an interrupt stopped it.
+        states: the state before the first step, and after each step: one more than there are steps.
+        graph: the nodes and edges that it ran on, as `get_graph` gives them.
     """
 
     steps: list[list[str]] = field(default_factory=list)
     messages: list[Any] = field(default_factory=list)
     state: Any = None
     paused: bool = False
+    states: list[Any] = field(default_factory=list, repr=False)
+    graph: Any = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         route = " -> ".join("+".join(step) for step in self.steps)
@@ -41,7 +45,7 @@ class Run:
 
 
 def record(graph: Any, input: Any, config: Any = None, **options: Any) -> Run:
-    """Run a compiled graph or agent once and keep its route and its messages.
+    """Run a compiled graph or agent once and keep its route, its states and its messages.
 
     Args:
         graph: minilc's or LangGraph's.
@@ -49,35 +53,56 @@ def record(graph: Any, input: Any, config: Any = None, **options: Any) -> Run:
         config: as for `invoke`.
         **options: what else its `stream` takes, such as `context`.
     """
-    run = Run()
+    run = Run(graph=graph.get_graph())
     numbered: dict[int, list[str]] = {}
+    befores: list[Any] = []
     groups: list[list[str]] = [[]]
+    values: list[Any] = []
     modes = ["updates", "values", "debug"]
     for mode, chunk in graph.stream(input, config, stream_mode=modes, **options):
         if mode == "debug" and chunk["type"] == "task_result":
+            if chunk["step"] not in numbered:
+                befores.append(run.state)
             numbered.setdefault(chunk["step"], []).append(chunk["payload"]["name"])
         elif mode == "updates":
             run.paused = run.paused or "__interrupt__" in chunk
             groups[-1] += [name for name in chunk if name != "__interrupt__"]
         elif mode == "values":
-            run.state = chunk
+            run.state = _kept(chunk)
             groups.append([])
+            values.append(run.state)
     # LangGraph tells the number of each step; minilc's graphs have no such mode.
-    run.steps = list(numbered.values()) or _split(groups, graph)
+    run.steps = list(numbered.values())
+    if not numbered:
+        run.steps, befores = _split(groups, values, run.graph)
+    run.states = [*befores, run.state]
     run.messages = messages_of(run.state)
     return run
 
 
-def _split(groups: list[list[str]], graph: Any) -> list[list[str]]:
-    """Make steps of what ran between two states.
+def _kept(state: Any) -> Any:
+    """A state as it is now: its lists and dicts are copies, which no later step changes."""
+    if not isinstance(state, Mapping):
+        return state
+    return {
+        key: value.copy() if isinstance(value, list | dict | set) else value
+        for key, value in state.items()
+    }
+
+
+def _split(
+    groups: list[list[str]], values: list[Any], graph: Any
+) -> tuple[list[list[str]], list[Any]]:
+    """Make steps of what ran between two states, each with the state before it.
 
     A state comes at the end of a step that changed it, so that nodes which change nothing are in
     one group with the next step's. The declared edges tell them apart: what ran in one step was
     reached from the step before.
     """
-    edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+    edges = {(edge.source, edge.target) for edge in graph.edges}
     steps: list[list[str]] = []
-    for group in groups:
+    befores: list[Any] = []
+    for group, state in zip(groups, [None, *values], strict=True):
         for position, name in enumerate(group):
             before = steps[-2] if len(steps) > 1 else [START]
             declared = [edge for edge in edges if edge[0] in before]
@@ -86,7 +111,8 @@ def _split(groups: list[list[str]], graph: Any) -> list[list[str]]:
                 steps[-1].append(name)
             else:
                 steps.append([name])
-    return steps
+                befores.append(state)
+    return steps, befores
 
 
 def messages_of(source: Any) -> list[Any]:
