@@ -248,6 +248,49 @@ def test_a_history_without_calls_has_an_empty_ledger(lc: World) -> None:
     assert "no tool call in this history" in texts(draw.ledger([lc.HumanMessage("hi")]).svg)
 
 
+# --- the lanes -------------------------------------------------------------------------------
+
+
+def test_lanes_show_the_order_of_beginnings_and_ends_and_no_time() -> None:
+    lanes = draw.Lanes()
+    with lanes.run("北京"), lanes.run("上海"):
+        pass
+    assert (lanes.began, lanes.ended) == (["北京", "上海"], ["上海", "北京"])
+    drawing = lanes.drawing("Two calls", answers=["北京", "上海"])
+    assert str(drawing).splitlines() == [
+        "Two calls",
+        "1. 北京 begins",
+        "2. 上海 begins",
+        "3. 上海 ends",
+        "4. 北京 ends",
+        "answer 1: 北京",
+        "answer 2: 上海",
+    ]
+    assert {"北京", "上海", "answer 1", "answer 2", "1", "4"} <= set(texts(drawing.svg))
+    boxes = [
+        (float(box.get("x", 0)), float(box.get("width", 0)))
+        for box in ElementTree.fromstring(drawing.svg or "").iter(f"{SVG}rect")
+    ][1:]
+    (long, short) = sorted(boxes, key=lambda box: -box[1])
+    assert long[0] < short[0] and sum(long) > sum(short)  # the one lies within the other
+
+
+def test_a_lane_may_fail_or_still_run() -> None:
+    lanes = draw.Lanes()
+    with pytest.raises(KeyError), lanes.run("北京"):
+        raise KeyError
+    unfinished = lanes.run("上海")
+    unfinished.__enter__()
+    assert repr(lanes).splitlines()[1:] == ["1. 北京 begins", "2. 北京 fails", "3. 上海 begins"]
+    assert {"fails", "still runs"} <= set(texts(lanes.drawing().svg or ""))
+    unfinished.__exit__(None, None, None)
+    assert lanes.ended == ["北京", "上海"]
+
+
+def test_lanes_without_a_run_are_a_picture_too() -> None:
+    assert draw.Lanes().drawing().svg is not None
+
+
 # --- any label -------------------------------------------------------------------------------
 
 NASTY = st.one_of(
@@ -286,6 +329,18 @@ def test_any_name_is_a_complete_label_of_a_graph(names: list[str], condition: st
     shown = squeezed("".join(texts(svg)))
     for label in [*names, condition]:
         assert squeezed(look.plain(label)) in shown
+    only_drawings(svg)
+
+
+@FUZZ
+@given(name=NASTY)
+def test_any_name_is_text_in_a_lane(name: str) -> None:
+    lanes = draw.Lanes()
+    with lanes.run(name):
+        pass
+    svg = lanes.drawing(name, answers=[name]).svg
+    assert svg is not None
+    assert look.one_line(name, 24) in map(str.strip, texts(svg))
     only_drawings(svg)
 
 

@@ -4,6 +4,7 @@
     draw.graph(agent, taken=run)    # the graph, the route of the run, its steps numbered
     draw.sequence(run)              # who says what to whom, message by message
     draw.ledger(run)                # every call and its answer, by id
+    lanes = draw.Lanes()            # which calls ran beside which; the tools mark it themselves
 
 What comes back is a `Drawing`: it shows itself in a notebook, `save`s itself, and has its `svg`,
 `png`, `text` and, for a graph, the `digraph` to change and to `draw.render`.
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 from minilc.course.draw.drawing import Drawing
 from minilc.course.draw.graphs import graph, render
+from minilc.course.draw.lanes import Lanes
 from minilc.course.draw.ledgers import entries, ledger
 from minilc.course.draw.runs import Run, record
 from minilc.course.draw.sequences import sequence
 
-__all__ = ["Drawing", "Run", "entries", "graph", "ledger", "record", "render", "sequence"]
+__all__ = ["Drawing", "Lanes", "Run", "entries", "graph", "ledger", "record", "render", "sequence"]
