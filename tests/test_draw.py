@@ -129,6 +129,24 @@ def test_no_later_step_changes_a_kept_state(lc: World) -> None:
     assert [state["seen"] for state in run.states] == [[0], [0, 1], [0, 1, 2]]
 
 
+def test_a_graph_is_drawn_as_it_is_in_the_middle_of_a_run(lc: World) -> None:
+    agent = weather_agent(lc)
+    drawing = draw.graph(agent, taken=["model", "tools"], active=["tools"])
+    assert drawing.text.splitlines()[1:] == [
+        "* START ──> model  step 1",
+        "  model --> END",
+        "* model --> tools  step 2",
+        "  tools --> model",
+        "Now at tools.",
+    ]
+    assert drawing.description.endswith("The run went through model, then tools. Now at tools.")
+    assert [text for text in texts(drawing.svg) if "▶" in text] == ["▶ tools"]
+    begun = draw.graph(agent, taken=[], active=["__start__"])
+    assert "*" not in begun.text and "▶ START" in texts(begun.svg)
+    ended = draw.graph(agent, taken=["model"], active=["__end__"])
+    assert "* model --> END  step 2" in ended.text.splitlines()
+
+
 def test_messages_and_names_tell_a_route_too(lc: World) -> None:
     agent = weather_agent(lc)
     run = draw.record(agent, QUESTION)

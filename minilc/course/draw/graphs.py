@@ -19,6 +19,7 @@ def graph(
     source: Any,
     taken: Any = None,
     *,
+    active: Iterable[str] | None = None,
     steps: bool = True,
     title: str | None = None,
     description: str | None = None,
@@ -29,6 +30,7 @@ def graph(
         source: a compiled graph, an agent, or what `get_graph` returned.
         taken: the route to highlight: a recorded run, names of nodes in order, a list of such
             steps, or an agent's messages.
+        active: the nodes at which a run stands now; the route goes that far and no further.
         steps: number the edges of the route by the step that they lead into.
         title: what the drawing shows; if None, made from the graph.
         description: the same for people who cannot see it; if None, made from the graph.
@@ -38,11 +40,12 @@ def graph(
     """
     nodes, edges = parts(source)
     ran = steps_of(taken, nodes) if taken is not None else []
-    route = _route(ran, edges) if ran else {}
+    now = None if active is None else list(active)
+    route = _route(ran, edges, ended=now is None or END in now) if ran else {}
     title = title or _title(nodes, ran)
-    text = "\n".join([title, *_lines(edges, route, steps)])
-    description = description or _description(nodes, edges, ran)
-    made = _digraph(nodes, edges, route, steps)
+    text = "\n".join([title, *_lines(edges, route, steps), *_now(now)])
+    description = description or " ".join([_description(nodes, edges, ran), *_now(now)])
+    made = _digraph(nodes, edges, route, steps, now)
     svg = dot.render(made.source, title, description, _note(edges, route, steps))
     # Without a renderer the DOT text is the picture that is left.
     return Drawing(title, description, text if svg else f"{text}\n\n{made.source}", svg, made)
@@ -87,8 +90,8 @@ def _role(name: str, data: Any) -> str:
     return "model" if name in ("model", "agent", "chatbot", "model_request") else "other"
 
 
-def _route(steps: list[list[str]], edges: Iterable[Edge]) -> Route:
-    """Which pairs of nodes a run went along; into END where nothing came after.
+def _route(steps: list[list[str]], edges: Iterable[Edge], ended: bool = True) -> Route:
+    """Which pairs of nodes a run went along; into END where nothing came after, if it has ended.
 
     A node that no declared edge leads into was reached by a `Command`: the pair is listed as well.
     """
@@ -101,7 +104,7 @@ def _route(steps: list[list[str]], edges: Iterable[Edge]) -> Route:
             for source in sources or before[:1]:
                 route.setdefault((source, name), []).extend([number] * step.count(name))
         before = step
-    for name in dict.fromkeys(before):
+    for name in dict.fromkeys(before) if ended else ():
         if (name, END) in declared:
             route.setdefault((name, END), []).append(len(steps) + 1)
     return route
@@ -123,17 +126,22 @@ def _numbers(numbers: list[int]) -> str:
 
 
 def _digraph(
-    nodes: Mapping[str, str], edges: list[Edge], route: Route, steps: bool
+    nodes: Mapping[str, str],
+    edges: list[Edge],
+    route: Route,
+    steps: bool,
+    now: list[str] | None,
 ) -> graphviz.Digraph:
     made = dot.digraph(rankdir="TB", nodesep="0.5", ranksep="0.5")
     # Names never become DOT's own: a node called `a:b` would be a port, `subgraph` a keyword.
     ids = {name: f"n{number}" for number, name in enumerate(nodes)}
-    passed = {name for pair in route for name in pair}
+    has_route, here = bool(route) or now is not None, set(now or ())
+    passed = {name for pair in route for name in pair} | here
     for name, role in nodes.items():
-        _add_node(made, ids[name], name, role, bool(route), name in passed)
+        _add_node(made, ids[name], name, role, has_route, name in passed, name in here)
     for edge in edges:
         numbers = route.get((edge.source, edge.target), [])
-        _add_edge(made, ids, edge, numbers, bool(route), steps)
+        _add_edge(made, ids, edge, numbers, has_route, steps)
     declared = {(edge.source, edge.target) for edge in edges}
     for pair, numbers in route.items():
         if pair not in declared and pair[0] in ids:
@@ -143,10 +151,16 @@ def _digraph(
 
 
 def _add_node(
-    made: graphviz.Digraph, id: str, name: str, role: str, has_route: bool, passed: bool
+    made: graphviz.Digraph,
+    id: str,
+    name: str,
+    role: str,
+    has_route: bool,
+    passed: bool,
+    active: bool,
 ) -> None:
     colours = look.ROLES[role]
-    label = {START: "START", END: "END"}.get(name, name)
+    label = ("▶ " if active else "") + {START: "START", END: "END"}.get(name, name)
     left_out = has_route and not passed
     made.node(
         id,
@@ -154,9 +168,9 @@ def _add_node(
         shape="box",
         style="rounded,filled,dashed" if left_out else "rounded,filled",
         fillcolor=look.CARD if left_out else colours.fill,
-        color=look.FAINT if left_out else colours.edge,
+        color=look.TAKEN if active else look.FAINT if left_out else colours.edge,
         fontcolor=look.MUTED if left_out else look.TEXT,
-        penwidth="2.2" if passed else "1.2",
+        penwidth="3.2" if active else "2.2" if passed else "1.2",
         margin="0.2,0.08",
         height="0.4",
     )
@@ -198,6 +212,10 @@ def _title(nodes: Mapping[str, str], ran: list[list[str]]) -> str:
 
 def _shown(name: str) -> str:
     return {START: "START", END: "END"}.get(name, look.plain(name))
+
+
+def _now(now: list[str] | None) -> list[str]:
+    return [f"Now at {', '.join(map(_shown, dict.fromkeys(now)))}."] if now else []
 
 
 def _lines(edges: list[Edge], route: Route, steps: bool) -> list[str]:
