@@ -1,0 +1,344 @@
+"""The doctor: known patients, every form of a history, and nothing that it cannot survive."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.load import dumpd
+from langchain_core.messages import (
+    AIMessage,
+    HumanMessage,
+    ToolMessage,
+    convert_to_openai_messages,
+    messages_to_dict,
+)
+
+from minilc.course import cli
+from minilc.course.doctor import KINDS, QUESTIONS, Unreadable, corpus, diagnose, reading
+from minilc.course.upstream import where
+from minilc.course.worlds import LANGCHAIN, World
+
+PATIENTS = [(one, lc) for one in corpus.PATIENTS for lc in one.worlds]
+
+
+@pytest.mark.parametrize(
+    ("one", "lc"), PATIENTS, ids=[f"{one.name}-{lc.name}" for one, lc in PATIENTS]
+)
+def test_an_illness_is_found_and_health_is_left_alone(one: corpus.Patient, lc: World) -> None:
+    report = one.report(lc)
+    if one.illness is None:
+        assert report.codes == []
+    else:
+        assert one.illness in report.codes[:3]
+        worst = {KINDS[code].question for code in report.codes}
+        assert {n for n in QUESTIONS if report.status(n) in ("broken", "suspect")} == worst
+
+
+def test_every_kind_of_finding_has_a_patient() -> None:
+    assert {one.illness for one in corpus.PATIENTS} == {*KINDS, None}
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_a_finding_points_to_source_that_is_there(code: str) -> None:
+    kind = KINDS[code]
+    assert where(kind.symbol).upstream.first > 0
+    assert kind.question in QUESTIONS
+    assert kind.title and kind.why and kind.fix
+
+
+# --- forms --------------------------------------------------------------------------------------
+
+
+def history() -> list[Any]:
+    call = {"name": "get_weather", "args": {"city": "北京"}, "id": "call_1", "type": "tool_call"}
+    return [
+        HumanMessage("北京今天天气怎么样？"),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage("晴", tool_call_id="call_9", name="get_weather"),
+        AIMessage("晴。"),
+    ]
+
+
+def openai_form(messages: list[Any]) -> list[Any]:
+    return convert_to_openai_messages(messages)
+
+
+def anthropic_form(_: list[Any]) -> list[Any]:
+    used = {"type": "tool_use", "id": "call_1", "name": "get_weather", "input": {"city": "北京"}}
+    result = {"type": "tool_result", "tool_use_id": "call_9", "content": "晴"}
+    return [
+        {"role": "user", "content": "北京今天天气怎么样？"},
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": "晴。"},
+    ]
+
+
+def trace_form(messages: list[Any]) -> dict[str, Any]:
+    child = {"name": "get_weather", "run_type": "tool", "error": None, "child_runs": []}
+    outputs = {"messages": [dumpd(one) for one in messages]}
+    return {"id": "1", "name": "LangGraph", "outputs": outputs, "child_runs": [child]}
+
+
+FORMS: dict[str, Any] = {
+    "objects": lambda messages: messages,
+    "a state": lambda messages: {"messages": messages},
+    "plain dicts": lambda messages: [one.model_dump() for one in messages],
+    "messages_to_dict": messages_to_dict,
+    "LangChain's dumps": lambda messages: [dumpd(one) for one in messages],
+    "OpenAI": openai_form,
+    "a request body": lambda messages: {"model": "m", "messages": openai_form(messages)},
+    "Anthropic": anthropic_form,
+    "a LangGraph thread": lambda messages: {
+        "values": {"messages": [one.model_dump() for one in messages]},
+        "next": [],
+    },
+    "a trace": trace_form,
+    "a batch": lambda messages: [[one.model_dump() for one in messages]],
+    "inputs and outputs": lambda messages: {
+        "inputs": {"messages": [messages[0].model_dump()]},
+        "outputs": {"messages": [one.model_dump() for one in messages]},
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_history_is_read_in_every_form(form: str, tmp_path: Path) -> None:
+    given = FORMS[form](history())
+    report = diagnose(given)
+    assert report.codes == ["wrong-id"]
+    (finding,) = report.findings
+    assert "'call_1'" in finding.evidence and "'call_9'" in finding.evidence
+    if form not in ("objects", "a state"):
+        saved = tmp_path / "run.json"
+        saved.write_text(json.dumps(given, ensure_ascii=False), encoding="utf-8")
+        assert diagnose(saved).findings == report.findings
+
+
+def test_lines_of_messages_and_lines_of_states_are_read(tmp_path: Path) -> None:
+    plain = [one.model_dump() for one in history()]
+    lines = tmp_path / "messages.jsonl"
+    lines.write_text("\n".join(map(json.dumps, plain)), encoding="utf-8")
+    states = tmp_path / "states.jsonl"
+    grown = [{"messages": plain[: n + 1]} for n in range(len(plain))]
+    states.write_text("\n\n".join(map(json.dumps, grown)), encoding="utf-8")
+    assert diagnose(lines).codes == diagnose(states).codes == ["wrong-id"]
+
+
+def test_a_place_is_that_of_the_saved_message() -> None:
+    (finding,) = diagnose({"values": {"messages": history()}}).findings
+    assert finding.where == "values.messages[2]"
+
+
+def test_the_tools_of_a_request_body_are_looked_at() -> None:
+    tool = {"type": "function", "function": {"name": "get tide", "description": "Tide of a sea."}}
+    report = diagnose({"messages": openai_form(history()), "tools": [tool]})
+    assert report.codes == ["name-refused", "unknown-tool", "wrong-id"]
+
+
+def test_an_error_in_a_trace_is_a_finding() -> None:
+    error = "GraphRecursionError('Recursion limit of 25 reached without hitting a stop condition')"
+    trace = trace_form(history()[:1]) | {"error": error}
+    assert diagnose(trace).codes == ["recursion-limit"]
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "unreadable: run.json: expected JSON, got ''"),
+        ('{"messages": [', "unreadable: run.json, line 1, column 15: expected JSON"),
+        ('{"a": 1}', "unreadable: run.json, the top: expected messages, got {'a': 1}"),
+        ("3", "unreadable: run.json, the top: expected messages, got 3"),
+        (
+            '[{"role": "user", "content": "x"}, {"text": "x"}]',
+            "unreadable: run.json, messages[1]: expected a message with a role or a type",
+        ),
+        (
+            '[{"role": "assistant", "tool_calls": 5}]',
+            "unreadable: run.json, messages[0].tool_calls: expected a list, got 5",
+        ),
+        (
+            '[{"role": "assistant", "tool_calls": [{"id": "c"}]}]',
+            "unreadable: run.json, messages[0].tool_calls[0]: expected a call with a name",
+        ),
+        ('{"role": "user"}\n{"role": ', "unreadable: run.json, line 2: expected JSON"),
+        ("[" * 100_000, "unreadable: run.json"),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_its_place(
+    text: str, message: str, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(Unreadable) as caught:
+        diagnose(path)
+    assert str(caught.value).startswith(message)
+    assert cli.main(["doctor", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"minilc: {message}")
+
+
+def test_a_file_that_is_no_text_or_not_there_is_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
+    for name in ("x.bin", "nowhere.json"):
+        with pytest.raises(Unreadable, match=f"unreadable: {name}: expected a UTF-8 text file"):
+            diagnose(tmp_path / name)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                "messages role type content tool_calls id name args function arguments lc "
+                "kwargs data tool_call_id status error tools child_runs additional_kwargs "
+                "input".split()
+            )
+            | st.text(max_size=4),
+            inner
+            | st.sampled_from("human ai tool user assistant system tool_use tool_result".split()),
+            max_size=6,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@given(JSON)
+@settings(max_examples=400, deadline=None)
+def test_anything_is_survived(value: Any) -> None:
+    try:
+        report = diagnose(json.loads(json.dumps(value)))
+    except Unreadable as error:
+        assert str(error).startswith("unreadable: ")
+    else:
+        assert json.loads(report.as_json())
+        assert repr(report) and report._repr_html_()
+
+
+def test_a_long_history_is_read_in_one_pass() -> None:
+    messages: list[Any] = []
+    for number in range(25_000):
+        call = {"name": "get_weather", "args": {"city": "北京"}, "id": f"c{number}"}
+        messages += [HumanMessage("?"), AIMessage("", tool_calls=[call])]
+        messages += [ToolMessage("晴", tool_call_id=f"c{number}"), AIMessage("晴。")]
+    assert len(messages) == 100_000
+    assert diagnose(messages).ok
+
+
+# --- what it says -------------------------------------------------------------------------------
+
+
+def test_text_of_others_is_escaped() -> None:
+    evil = "<script>alert(1)</script>\x1b[31m"
+    call = {"name": evil, "args": {evil: evil}, "id": evil, "type": "tool_call"}
+    report = diagnose([HumanMessage(evil), AIMessage("", tool_calls=[call]), HumanMessage(evil)])
+    assert report.codes == ["unanswered-call"]
+    assert "<script>" not in report._repr_html_()
+    assert "&lt;script&gt;" in report._repr_html_()
+    assert "\x1b" not in repr(report) + report._repr_html_()
+
+
+def test_the_questions_stand_in_their_order_with_their_status() -> None:
+    report = diagnose(history())
+    statuses = [report.status(n) for n in (1, 2, 3, 4)]
+    assert statuses == ["not seen", "healthy", "healthy", "broken"]
+    text = repr(report)
+    assert [text.index(QUESTIONS[n]) for n in (1, 2, 3, 4)] == sorted(
+        text.index(QUESTIONS[n]) for n in (1, 2, 3, 4)
+    )
+
+
+def test_many_findings_of_a_kind_are_counted() -> None:
+    calls = [{"name": "f", "args": {}, "id": f"c{n}", "type": "tool_call"} for n in range(9)]
+    report = diagnose([AIMessage("", tool_calls=calls), HumanMessage("?")])
+    assert len(report.findings) == 9
+    assert "and 4 more" in repr(report) and "and 4 more" in report._repr_html_()
+
+
+def test_a_tool_is_never_called() -> None:
+    called: list[str] = []
+
+    def look_up(query: str) -> str:
+        """Look up a query in the manual."""
+        called.append(query)
+        return query
+
+    tool = LANGCHAIN.tool(look_up)
+    agent = LANGCHAIN.create_agent(LANGCHAIN.ScriptedChatModel(["hi"]), [tool])
+    call = {"name": "look_up", "args": {"query": "x"}, "id": "c1", "type": "tool_call"}
+    messages = [HumanMessage("?"), AIMessage("", tool_calls=[call])]
+    for subject in (tool, [look_up], agent, messages):
+        diagnose(subject)
+    diagnose(messages, tools=[tool])
+    assert called == []
+
+
+def test_a_run_is_given_a_recording_model() -> None:
+    def get_weather(city: str) -> str:
+        """Get the weather of a city."""
+        return city
+
+    def ask(model: Any) -> Any:
+        agent = LANGCHAIN.create_agent(model, [get_weather])
+        return agent.invoke({"messages": [("user", "?")]})
+
+    report = diagnose(ask)
+    (request,) = report.requests
+    assert report.ok
+    assert [one["function"]["name"] for one in request.tools] == ["get_weather"]
+    assert [one.type for one in request.messages] == ["human"]
+
+
+def test_a_run_without_arguments_is_listened_to() -> None:
+    agent = LANGCHAIN.create_agent(LANGCHAIN.ScriptedChatModel(["hi"]), [])
+    report = diagnose(lambda: agent.invoke({"messages": [("user", "?")]}))
+    assert report.codes == ["no-tools"]
+    assert len(report.requests) == 1
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def test_the_command_prints_and_ends_as_it_says(tmp_path: Path, capsys: Any) -> None:
+    bad, good = tmp_path / "bad.json", tmp_path / "good.json"
+    bad.write_text(json.dumps(openai_form(history())), encoding="utf-8")
+    good.write_text(json.dumps(openai_form(history()[:1])), encoding="utf-8")
+    assert cli.main(["doctor", str(good)]) == 0
+    assert "good.json, 1 message: nothing found" in capsys.readouterr().out
+    assert cli.main(["doctor", str(good), str(bad)]) == 1
+    assert "[wrong-id] An answer carries another id than its call" in capsys.readouterr().out
+    assert cli.main(["doctor", "--json", str(bad)]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [one["code"] for one in told["findings"]] == ["wrong-id"]
+    assert [one["status"] for one in told["questions"]][3] == "broken"
+
+
+def test_the_codes_are_listed(capsys: Any) -> None:
+    assert cli.main(["doctor", "--codes"]) == 0
+    printed = capsys.readouterr().out
+    assert all(code in printed for code in KINDS)
+
+
+def test_the_examination_prints_its_figures(monkeypatch: Any, capsys: Any) -> None:
+    chosen = [one for one in corpus.PATIENTS if one.name in ("no_answer", "one_round")]
+    monkeypatch.setattr(corpus, "PATIENTS", chosen)
+    assert cli.main(["doctor", "--examine"]) == 0
+    assert "recall 2/2 illnesses" in capsys.readouterr().out
+    wrong = corpus.Patient("healthy_in_truth", chosen[1].make, "no-tools", (LANGCHAIN,))
+    monkeypatch.setattr(corpus, "PATIENTS", [*chosen, wrong])
+    assert cli.main(["doctor", "--examine"]) == 1
+    assert "healthy_in_truth in langchain: no-tools, found nothing" in capsys.readouterr().out
+
+
+def test_a_file_is_data(tmp_path: Path) -> None:
+    # A serialized object of LangChain's names a class; it is read, never built.
+    made = {"lc": 1, "type": "constructor", "id": ["os", "system", "HumanMessage"], "kwargs": {}}
+    (message,) = reading.read([made]).messages
+    assert (message.type, message.content) == ("human", None)
