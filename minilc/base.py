@@ -5,10 +5,9 @@ Leaves out callbacks and tracing (`run_manager` and `callbacks` are never filled
 context that upstream runs each tool in, what a Runnable has beyond invoke and ainvoke (batch,
 stream, pipes, names, `get_input_jsonschema`), what a config has for them (run_name, run_id) and the
 sorting of its unknown keys, `Tool.from_function` and Tool's arguments by position, a new look at
-the schema after `model_copy(update=...)`, models of pydantic.v1.
+the schema after `model_copy(update=...)`, models of pydantic.v1, the refusal of a text for a JSON
+schema.
 """
-
-from __future__ import annotations
 
 import functools
 import json
@@ -48,9 +47,8 @@ var_child_runnable_config: ContextVar[Config] = ContextVar("child_runnable_confi
 def ensure_config(config: Config = None) -> RunnableConfig:
     """A new config: the defaults, over them the running config, over that the given one."""
     whole: Any = {"tags": [], "metadata": {}, "recursion_limit": 25, "configurable": {}}
-    for given in (var_child_runnable_config.get(), config):
-        for key, value in (given or {}).items():
-            whole[key] = value.copy() if isinstance(value, dict | list) else value
+    whole |= (var_child_runnable_config.get() or {}) | (config or {})
+    whole = {k: v.copy() if isinstance(v, dict | list) else v for k, v in whole.items()}
     return whole
 
 
@@ -159,9 +157,6 @@ class BaseTool(BaseModel, ABC):
         """Validate the input against `args_schema`; a string stays as it is."""
         model_class = self.args_schema
         if not isinstance(model_class, type):
-            if isinstance(tool_input, str) and model_class is not None:
-                text = "String tool inputs are not allowed when using tools with JSON schema"
-                raise ValueError(f"{text} args_schema.")
             return tool_input if isinstance(tool_input, str) else {**tool_input}
         if isinstance(tool_input, str):
             # It fills the first argument, if there is one.

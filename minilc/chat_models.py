@@ -3,27 +3,27 @@
 Mirrors langchain_core/language_models/{chat_models,fake_chat_models}.py, langchain_core/outputs,
 langchain_openai/chat_models/base.py
 Leaves out streaming, batches, caching, callbacks (there is no `run_manager`), rate limits,
-`_llm_type`, `with_structured_output`; of OpenAI retries, an async connection, the responses API,
-`response_format`, audio, the role `developer`, the translation of content blocks, all answers of
-several but the first, the details of the usage, a class of error for each status.
+`_llm_type`, `with_structured_output`, a class of its own for what `bind` returns; of OpenAI
+retries, an async connection, the responses API, `response_format`, audio, the role `developer`, the
+translation of content blocks, all answers of several but the first, the details of the usage, a
+class of error for each status.
 """
 
-from __future__ import annotations
-
+import copy
 import json
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field
 
-from minilc.base import RunnableConfig, run_in_executor
+from minilc import messages as protocol
+from minilc.base import Config, run_in_executor
 from minilc.function_calling import convert_to_openai_tool
-from minilc.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, convert_to_messages
+from minilc.messages import AIMessage, BaseMessage, ToolMessage
 
-Config = RunnableConfig | None
 Messages = list[BaseMessage]
 Stop = list[str] | None
 Tools = Sequence[Any]
@@ -49,23 +49,26 @@ class BaseChatModel(BaseModel, ABC):
     # A field may be called `model_name`: pydantic would keep such names for itself.
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
+    # What `bind` keeps for each call.
+    kwargs: dict[str, Any] = Field(default_factory=dict, repr=False)
+
     def invoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
-        """Ask the model; `kwargs`, such as `stop` or what `bind` keeps, go to `_generate`.
+        """Ask the model; `kwargs`, such as `stop`, go to `_generate` and win over bound ones.
 
         Raises:
             ValueError: `input` is neither a text nor a sequence of messages.
         """
-        return _first_answer(self._generate(_convert_input(input), **kwargs))
+        return _first_answer(self._generate(_convert_input(input), **self.kwargs | kwargs))
 
     async def ainvoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
         """`invoke`, awaited."""
-        return _first_answer(await self._agenerate(_convert_input(input), **kwargs))
+        return _first_answer(await self._agenerate(_convert_input(input), **self.kwargs | kwargs))
 
-    def bind(self, **kwargs: Any) -> RunnableBinding:
+    def bind(self, **kwargs: Any) -> Self:
         """The same model, with `kwargs` in each of its calls."""
-        return RunnableBinding(self, kwargs)
+        return self.model_copy(update={"kwargs": self.kwargs | kwargs})
 
-    def bind_tools(self, tools: Tools, **kwargs: Any) -> RunnableBinding:
+    def bind_tools(self, tools: Tools, **kwargs: Any) -> Self:
         """The same model, with `tools` in each of its requests, in the format of its provider.
 
         `tool_choice` goes along; a model may have to say it in its provider's words.
@@ -82,12 +85,12 @@ class BaseChatModel(BaseModel, ABC):
 
 
 def _convert_input(model_input: Any) -> Messages:
-    if isinstance(model_input, str):
-        return [HumanMessage(content=model_input)]
     if not isinstance(model_input, Sequence):
         expected = "Must be a PromptValue, str, or list of BaseMessages."
         raise ValueError(f"Invalid input type {type(model_input)}. {expected}")
-    return convert_to_messages(model_input)
+    # A text is a sequence too, but of letters.
+    model_input = [model_input] if isinstance(model_input, str) else model_input
+    return protocol.convert_to_messages(model_input)
 
 
 def _first_answer(result: ChatResult) -> BaseMessage:
@@ -99,30 +102,6 @@ def _first_answer(result: ChatResult) -> BaseMessage:
     if said := (result.llm_output or {}) | (generation.generation_info or {}):
         message.response_metadata = said | message.response_metadata
     return message
-
-
-@dataclass
-class RunnableBinding:
-    """A model and the keyword arguments that each of its calls gets; else it is the model."""
-
-    bound: BaseChatModel
-    kwargs: dict[str, Any]
-
-    def invoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
-        """Ask the model. An argument of the call wins over a bound one."""
-        return self.bound.invoke(input, config, **(self.kwargs | kwargs))
-
-    async def ainvoke(self, input: Any, config: Config = None, **kwargs: Any) -> BaseMessage:
-        """`invoke`, awaited."""
-        return await self.bound.ainvoke(input, config, **(self.kwargs | kwargs))
-
-    def bind(self, **kwargs: Any) -> RunnableBinding:
-        """The same model, with `kwargs` over what is bound already."""
-        return RunnableBinding(self.bound, self.kwargs | kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        # `bind_tools` too, as upstream: what was bound before it is not kept.
-        return getattr(self.bound, name)
 
 
 class GenericFakeChatModel(BaseChatModel):
@@ -153,20 +132,23 @@ class ScriptedRequest:
     kwargs: dict[str, Any]
 
 
-class Script:
-    """Answers to play, and the requests that asked for them; the models of both worlds have one.
+class ScriptedChatModel(BaseChatModel):
+    """Plays a script, and keeps every request, so that one can ask what the model was sent.
 
     Args:
-        answers: messages or texts, one for each request; or a function of the messages sent.
+        script: messages or texts, one for each request; or a function of the messages sent.
     """
 
-    def __init__(self, answers: Iterable[Any] | Callable[[list[Any]], Any]) -> None:
-        self.requests: list[ScriptedRequest] = []
+    _script: Any
+    # Also those of what `bind` and `bind_tools` returned.
+    requests: list[ScriptedRequest] = Field(default_factory=list)
+
+    def __init__(self, script: Iterable[Any] | Callable[[list[Any]], Any], **kwargs: Any) -> None:
         # A text is a sequence too, but of letters.
-        if isinstance(answers, str):
-            raise TypeError(f"A script must be a list of answers or a function (got {answers!r}).")
-        left = iter(() if callable(answers) else answers)
-        self._answer = answers if callable(answers) else lambda messages: next(left, None)
+        if isinstance(script, str):
+            raise TypeError(f"A script must be a list of answers or a function (got {script!r}).")
+        super().__init__(**kwargs)
+        self._script = script if callable(script) else iter(script)
 
     def play(self, messages: Any, tools: Any = None, tool_choice: Any = None, **kwargs: Any) -> Any:
         """Keep the request and give the next answer: a text, or a message that nobody shares.
@@ -176,38 +158,21 @@ class Script:
             TypeError: it is neither a text nor a message.
         """
         self.requests.append(ScriptedRequest(messages, tools or [], tool_choice, kwargs))
-        answer = self._answer(messages)
+        answer = self._script(messages) if callable(self._script) else next(self._script, None)
         if answer is None:
             number, last = len(self.requests), messages[-1].content if messages else None
             raise ScriptExhausted(f"The script has no answer to request {number}, after {last!r}.")
-        if isinstance(answer, str):
-            return answer
-        if not hasattr(answer, "content"):
+        if not isinstance(answer, str) and not hasattr(answer, "content"):
             raise TypeError(f"A script answers with messages or texts (got {answer!r}).")
         # Whoever gets a message gives it an id; the one in the script stays as it was.
-        return answer.model_copy(deep=True)
+        return copy.deepcopy(answer)
 
-
-class ScriptedChatModel(BaseChatModel):
-    """Plays a script, and keeps every request, so that one can ask what the model was sent."""
-
-    _script: Script = PrivateAttr()
-
-    def __init__(self, script: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._script = Script(script)
-
-    @property
-    def requests(self) -> list[ScriptedRequest]:
-        """Every request so far, also those of what `bind` and `bind_tools` returned."""
-        return self._script.requests
-
-    def bind_tools(self, tools: Tools, *, strict: Any = None, **kwargs: Any) -> RunnableBinding:
+    def bind_tools(self, tools: Tools, *, strict: Any = None, **kwargs: Any) -> Self:
         """Bind the tools in OpenAI's format, and `tool_choice` as it is given."""
         return self.bind(tools=[convert_to_openai_tool(t, strict=strict) for t in tools], **kwargs)
 
     def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
-        return _result_of(self._script.play(messages, **kwargs))
+        return _result_of(self.play(messages, **kwargs))
 
     async def _agenerate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         # No thread, since there is nothing to wait for.
@@ -235,7 +200,7 @@ class OpenAIChatModel(BaseChatModel):
 
     def bind_tools(
         self, tools: Tools, *, tool_choice: Any = None, strict: Any = None, **kwargs: Any
-    ) -> RunnableBinding:
+    ) -> Self:
         """Bind the tools; `tool_choice` is "auto", "none", "any", a tool's name, True or a dict."""
         formatted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
         # OpenAI wants to know that a name is one, and has another word for "any".
@@ -305,25 +270,21 @@ def _create_chat_result(response: Any) -> ChatResult:
         counts = {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
         message.usage_metadata = counts
     said = {"model_provider": "openai", "model_name": body.get("model"), "id": body.get("id")}
-    info = {"finish_reason": choice.get("finish_reason"), "token_usage": usage}
-    generation = ChatGeneration(message=message, generation_info=info)
-    return ChatResult(generations=[generation], llm_output=said)
+    said |= {"finish_reason": choice.get("finish_reason"), "token_usage": usage}
+    return ChatResult(generations=[ChatGeneration(message=message, generation_info=said)])
 
 
 def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
     """An answer as OpenAI sends it: a call's arguments are a JSON string, which may be broken."""
     read: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": []}
     for raw in message.get("tool_calls") or []:
-        name, arguments = raw["function"]["name"], raw["function"]["arguments"]
-        call = {"name": name, "args": arguments, "id": raw.get("id")}
         try:
-            # None or nothing is what a model sends for a tool without arguments.
-            args = json.loads(arguments, strict=False) if arguments else {}
-            read["tool_calls"].append(call | {"name": name or "", "args": args or {}})
+            read["tool_calls"].append(protocol.parse_tool_call(raw))
         except json.JSONDecodeError as error:
-            page = "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE "
+            name, arguments = raw["function"]["name"], raw["function"]["arguments"]
             text = f"Function {name} arguments:\n\n{arguments}\n\nare not valid JSON. Received "
-            text += f"JSONDecodeError {error}\nFor troubleshooting, visit: {page}"
-            read["invalid_tool_calls"].append(call | {"error": text})
+            text += protocol.create_message(f"JSONDecodeError {error}", "OUTPUT_PARSING_FAILURE")
+            call = {"name": name, "args": arguments, "id": raw.get("id"), "error": text}
+            read["invalid_tool_calls"].append(call)
     refusal = {"refusal": message.get("refusal")}
     return AIMessage(content=message.get("content") or "", additional_kwargs=refusal, **read)

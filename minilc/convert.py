@@ -4,8 +4,6 @@ Mirrors langchain_core/tools/convert.py
 Leaves out `convert_runnable_to_tool` (`runnable.as_tool`).
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any, Literal
@@ -36,6 +34,8 @@ def tool(
     if args:
         raise ValueError("Too many arguments for tool decorator. A decorator ")
     options = {"return_direct": return_direct, "response_format": response_format, "extras": extras}
+    reading: dict[str, Any] = {"parse_docstring": parse_docstring}
+    reading["error_on_invalid_docstring"] = error_on_invalid_docstring
 
     def make(name: str, source: Any) -> BaseTool:
         func, coroutine, schema, text = source, None, args_schema, description
@@ -49,13 +49,8 @@ def tool(
             func, coroutine = None, source
         given: dict[str, Any] = {"name": name, "func": func, "coroutine": coroutine, **options}
         if infer_schema or args_schema is not None:
-            return StructuredTool.from_function(
-                **given,
-                description=text,
-                args_schema=schema,
-                parse_docstring=parse_docstring,
-                error_on_invalid_docstring=error_on_invalid_docstring,
-            )
+            given |= {"description": text, "args_schema": schema}
+            return StructuredTool.from_function(**given, **reading)
         text = text or source.__doc__
         if text is None:
             raise ValueError(

@@ -3,15 +3,13 @@
 Mirrors langchain_core/utils/{function_calling,json_schema}.py, convert_to_anthropic_tool of
 langchain_anthropic/chat_models.py, langchain_google_genai/_function_utils.py
 Leaves out pydantic.v1 models, Bedrock's dicts, OpenAI's custom (free text) tools, Google's own
-tools, Anthropic's own tools in `extras`, references into other files, the advice that upstream
+tools, Anthropic's own tools in `extras`, references into other files, a
+given JSON schema that is sent as it is, the advice that upstream
 adds to pydantic's error, convert_to_json_schema, tool_example_to_messages.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
-import json
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, Field
@@ -24,6 +22,8 @@ from minilc.schema import _build_model, _parse_google_docstring, create_schema_f
 _ANTHROPIC_EXTRA_FIELDS = frozenset(
     "allowed_callers cache_control defer_loading eager_input_streaming input_examples".split()
 )
+
+_OPENAI_KEYS = ("name", "description", "parameters", "strict")
 
 
 def convert_to_openai_tool(tool: Any, *, strict: bool | None = None) -> dict[str, Any]:
@@ -79,8 +79,10 @@ def convert_to_gemini_tool(tool: Any) -> dict[str, Any]:
 def _to_openai_function(function: Any) -> dict[str, Any]:
     if isinstance(function, BaseTool):
         return _format_tool_to_openai_function(function)
-    if isinstance(function, dict) and function.keys() & {"name", "title"}:
-        return _convert_dict_to_openai_function(function)
+    if isinstance(function, dict) and "name" in function:
+        # It is in OpenAI's shape already, or in Anthropic's, which has a word of its own.
+        known = {"input_schema": "parameters"} | {key: key for key in _OPENAI_KEYS}
+        return {known[key]: value for key, value in function.items() if key in known}
     if is_typeddict(function):
         function = _typed_dict_to_pydantic(function)
     elif callable(function) and not hasattr(function, "model_json_schema"):
@@ -90,14 +92,11 @@ def _to_openai_function(function: Any) -> dict[str, Any]:
         )
     if hasattr(function, "model_json_schema"):
         return _convert_json_schema_to_openai_function(function.model_json_schema())
-    hint = (
-        "Functions must be passed in as Dict, pydantic.BaseModel, or Callable. If they're a dict "
-        "they must either be in OpenAI function format or valid JSON schema with top-level "
-        "'title' key."
-    )
-    if isinstance(function, dict) and function.keys() & {"type", "properties"}:
-        hint = "To use a JSON schema as a function, it must have a top-level 'title' key to be used"
-        hint += " as the function name."
+    if isinstance(function, dict) and "title" in function:
+        return _convert_json_schema_to_openai_function(function)
+    hint = "Functions must be passed in as Dict, pydantic.BaseModel, or Callable. If they're a dict"
+    hint += " they must either be in OpenAI function format or valid JSON schema with top-level "
+    hint += "'title' key."
     raise ValueError(f"Unsupported function\n\n{function}\n\n{hint}")
 
 
@@ -107,32 +106,17 @@ def _format_tool_to_openai_function(tool: BaseTool) -> dict[str, Any]:
         properties = {"__arg1": {"title": "__arg1", "type": "string"}}
         parameters = {"properties": properties, "required": ["__arg1"], "type": "object"}
         return {"name": tool.name, "description": tool.description, "parameters": parameters}
-    if isinstance(schema := tool.tool_call_schema, dict):
-        function = _convert_json_schema_to_openai_function(schema)
-    else:
-        function = json.loads(_function_of_tool_schema(schema))
+    schema = tool.tool_call_schema
+    schema = schema if isinstance(schema, dict) else _model_json_schema(schema)
+    function = _convert_json_schema_to_openai_function(schema)
     function["description"] = tool.description or function["description"]
     return function | {"name": tool.name}
 
 
 @functools.lru_cache(maxsize=512)
-def _function_of_tool_schema(schema: type[BaseModel]) -> str:
-    # A tool makes its schema once, so the JSON is made once too, not at every turn of an agent.
-    # It is kept as text, because each caller gets a copy that is its own to change.
-    return json.dumps(_convert_json_schema_to_openai_function(schema.model_json_schema()))
-
-
-def _convert_dict_to_openai_function(function: dict[str, Any]) -> dict[str, Any]:
-    if "name" not in function:
-        # A JSON schema. It is not simplified: references and inner titles stay.
-        schema = {k: v for k, v in function.items() if k not in ("title", "description")}
-        shown = {"parameters": schema} if "properties" in schema else {}
-        function = {**function, "name": function["title"], **shown}
-    elif "input_schema" in function:
-        # Anthropic's format; what has a name and no such key is OpenAI's.
-        function = {**function, "parameters": function["input_schema"]}
-    known = ("name", "description", "parameters", "strict")
-    return {key: function[key] for key in known if key in function}
+def _model_json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    # A tool makes its model once, so pydantic is asked once too, not at every turn of an agent.
+    return model.model_json_schema()
 
 
 def _typed_dict_to_pydantic(typed_dict: Any) -> type[BaseModel]:
@@ -184,21 +168,19 @@ def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
     }
 
 
-def _recursive_set_additional_properties_false(schema: dict[str, Any]) -> dict[str, Any]:
+def _recursive_set_additional_properties_false(schema: Any, parent_key: str = "") -> Any:
     """A copy in which every object requires all its properties and takes no others."""
     strict = _recursive_set_additional_properties_false
-    result = dict(schema)
-    if result.get("properties"):
-        result["required"] = list(result["properties"])
-    if {"properties", "additionalProperties"} & result.keys():
+    if isinstance(schema, list):
+        return [strict(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: strict(value, key) for key, value in schema.items()}
+    # The names inside of `properties` are those of parameters.
+    if parent_key != "properties" and {"properties", "additionalProperties"} & result.keys():
         result["additionalProperties"] = False
-    for key, value in result.items():
-        if key in ("anyOf", "allOf"):
-            result[key] = [strict(option) for option in value]
-        elif key in ("properties", "$defs"):
-            result[key] = {name: strict(inner) for name, inner in value.items()}
-        elif key == "items":
-            result[key] = strict(value)
+        if result.get("properties"):
+            result["required"] = list(result["properties"])
     return result
 
 

@@ -2,15 +2,13 @@
 
 Mirrors langchain_core/messages/{base,human,system,ai,tool,modifier,utils}.py
 Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded), content_blocks
-(the standard form of content), serialisation, `.text()` as a call, `html=` of pretty_repr, calls in
-additional_kwargs, checks of usage_metadata; of dicts that become messages the role `remove`, what
-remembers the role `developer`, and arguments of OpenAI's calls that are a dict already.
+(the standard form of content), serialisation, `.text()` as a call, `html=` and bold titles of
+pretty_repr, calls in additional_kwargs, checks of usage_metadata; of dicts that become messages the
+role `remove`, what remembers the role `developer`, and arguments of OpenAI's calls that are a dict
+already.
 """
 
-from __future__ import annotations
-
 import json
-import sys
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -51,11 +49,8 @@ class BaseMessage(BaseModel):
         return f"{title:=^80}{name}\n\n{self.content}"
 
     def pretty_print(self) -> None:
-        """Print `pretty_repr`, with a bold title where somebody sits before the interpreter."""
-        text, title = self.pretty_repr(), f" {self.type.title()} Message "
-        if hasattr(sys, "ps2"):
-            text = text.replace(title, f"\033[1m{title}\033[0m", 1)
-        print(text)
+        """Print `pretty_repr`."""
+        print(self.pretty_repr())
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         # A field that still has its default says nothing; empty dicts and lists are shown.
@@ -126,8 +121,8 @@ class AIMessage(BaseMessage):
                 args, error = call["args"], call.get("error")
                 shown = [f"{k}: {v}" for k, v in args.items()] if isinstance(args, dict) else [args]
                 lines += [f"  {call['name']} ({call['id']})", f" Call ID: {call['id']}"]
-                lines += [f"  Error: {error}", "  Args:"] if error else ["  Args:"]
-                lines += [f"    {text}" for text in shown]
+                lines += [f"  Error: {error}"] if error else []
+                lines += ["  Args:", *(f"    {text}" for text in shown)]
         return "\n".join(lines).strip()
 
 
@@ -193,12 +188,12 @@ def _convert_to_message(message: Any) -> BaseMessage:
     if isinstance(message, list | tuple) and len(message) == 2:
         return _create_message_from_message_type(*message)
     if not isinstance(message, dict):
-        raise NotImplementedError(_coercion_failure(f"Unsupported message type: {type(message)}"))
+        raise NotImplementedError(create_message(f"Unsupported message type: {type(message)}"))
     # OpenAI calls it role, a dumped message type.
     kind = "role" if "role" in message else "type"
     if not message.keys() >= {kind, "content"}:
         text = f"Message dict must contain 'role' and 'content' keys, got {message}"
-        raise ValueError(_coercion_failure(text))
+        raise ValueError(create_message(text))
     fields = {key: value for key, value in message.items() if key not in (kind, "content")}
     # An answer that consists of calls alone has no content.
     return _create_message_from_message_type(message[kind], message["content"] or "", **fields)
@@ -214,7 +209,7 @@ def _create_message_from_message_type(role: str, content: Any, **fields: Any) ->
     if message_class is None:
         roles = "'human', 'user', 'ai', 'assistant', 'function', 'tool', 'system', or 'developer'"
         text = f"Unexpected message type: '{role}'. Use one of {roles}."
-        raise ValueError(_coercion_failure(text))
+        raise ValueError(create_message(text))
     more = fields.pop("additional_kwargs", {})
     known = {key: fields.pop(key) for key in message_class.model_fields.keys() & fields.keys()}
     if calls := known.get("tool_calls"):
@@ -228,12 +223,13 @@ def parse_tool_call(raw_tool_call: dict[str, Any]) -> ToolCall:
     Raises:
         JSONDecodeError: the arguments, which are a text, are no JSON.
     """
-    function = raw_tool_call["function"]
-    args = json.loads(function["arguments"], strict=False)
-    return tool_call(name=function["name"], args=args, id=raw_tool_call["id"])
+    name, arguments = raw_tool_call["function"]["name"], raw_tool_call["function"]["arguments"]
+    # None or nothing is what a model sends for a tool without arguments.
+    args = json.loads(arguments or "{}", strict=False) or {}
+    return tool_call(name=name or "", args=args, id=raw_tool_call.get("id"))
 
 
-def _coercion_failure(text: str) -> str:
-    """The text, with the page that upstream's error points to."""
-    page = "https://docs.langchain.com/oss/python/langchain/errors/MESSAGE_COERCION_FAILURE"
-    return f"{text}\nFor troubleshooting, visit: {page} "
+def create_message(message: str, error_code: str = "MESSAGE_COERCION_FAILURE") -> str:
+    """The text of an error, with the page that upstream's error points to."""
+    page = f"https://docs.langchain.com/oss/python/langchain/errors/{error_code}"
+    return f"{message}\nFor troubleshooting, visit: {page} "

@@ -6,13 +6,12 @@ of parameters called `args` or `kwargs`, a placeholder field beside positional-o
 resolving each annotation on its own, so that a name that cannot be found is always an error.
 """
 
-from __future__ import annotations
-
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.fields import FieldInfo
@@ -64,7 +63,14 @@ def create_schema_from_function(
     parameters = inspect.signature(func).parameters
     # With extras: `Annotated` carries descriptions, constraints and the marks of injection.
     hints = get_type_hints(func, include_extras=True)
-    doc, texts = _infer_arg_descriptions(func, hints, parse_docstring, error_on_invalid_docstring)
+    doc, texts = inspect.cleandoc(func.__doc__ or ""), dict[str, str]()
+    if parse_docstring:
+        doc, texts = _parse_google_docstring(
+            doc, [*hints], error_on_invalid_docstring=error_on_invalid_docstring
+        )
+    # A text about an argument that does not exist is a typo that the model would never see.
+    if unknown := [name for name in texts if name not in hints]:
+        raise ValueError(f"Arg {unknown[0]} in docstring not found in function signature.")
     # A dot in the qualified name: the function belongs to a class.
     own = {"self", "cls"} & set(list(parameters)[:1]) if "." in func.__qualname__ else set()
     fields = {}
@@ -72,7 +78,7 @@ def create_schema_from_function(
         hidden = not include_injected and _is_injected_arg_type(parameter.annotation)
         if not hidden and name not in (*filter_args, *own):
             field = _field_of_parameter(parameter, hints.get(name, Any))
-            fields[name] = _plain_field(field, texts.get(name, field.description))
+            fields[name] = _plain_field(field, texts.get(name))
     return _build_model(model_name, fields, doc)
 
 
@@ -86,10 +92,12 @@ def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldI
     return FieldInfo.from_annotated_attribute(annotation, default)
 
 
-def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldInfo]:
+def _plain_field(field: FieldInfo, description: str | None = None) -> tuple[Any, FieldInfo]:
     """The field with its type, constraints, default and description: aliases and titles go."""
+    told = [description, *(text for text in field.metadata if isinstance(text, str))]
+    described = next(filter(None, told), field.description)
     default: dict[str, Any] = {"default": field.default, "default_factory": field.default_factory}
-    plain = FieldInfo(**default, description=description)
+    plain = FieldInfo(**default, description=described)
     plain.metadata = field.metadata
     return field.annotation, plain
 
@@ -100,20 +108,6 @@ def _build_model(name: str, fields: dict[str, Any], description: str) -> type[Ba
     model: type[BaseModel] = create_model(name, __config__=config, **fields)
     model.__doc__ = textwrap.dedent(description)
     return model
-
-
-def _create_subset_model(
-    name: str, model: type[BaseModel], field_names: list[str], *, fn_description: str | None
-) -> type[BaseModel]:
-    """A model with some of the fields of another."""
-    shown = (__name__, name, field_names, inspect.cleandoc(fn_description or ""))
-    whole = (model.__module__, model.__name__, list(model.model_fields), inspect.getdoc(model))
-    if whole == shown:
-        # Built here, to be shown as it is: the same again would cost as much again.
-        return model
-    chosen = {field: model.model_fields[field] for field in field_names}
-    fields = {field: _plain_field(info, info.description) for field, info in chosen.items()}
-    return _build_model(name, fields, fn_description or "")
 
 
 def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:
@@ -128,36 +122,18 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
     # If a name in it could not be found when it was defined: now, or never.
     schema.model_rebuild()
     types = get_all_basemodel_annotations(schema)
-    visible = [name for name, type_ in types.items() if not _is_injected_arg_type(type_)]
-    return _create_subset_model(name, schema, visible, fn_description=description or schema.__doc__)
+    visible = [field for field, type_ in types.items() if not _is_injected_arg_type(type_)]
+    description = description or schema.__doc__ or ""
+    shown = (__name__, name, visible, inspect.cleandoc(description))
+    if shown == (schema.__module__, schema.__name__, [*types], inspect.getdoc(schema)):
+        # Built here, to be shown as it is: the same again would cost as much again.
+        return schema
+    fields = {field: _plain_field(schema.model_fields[field]) for field in visible}
+    return _build_model(name, fields, description)
 
 
 def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
     return schema if isinstance(schema, dict) else schema.model_json_schema()
-
-
-def _infer_arg_descriptions(
-    func: Callable[..., Any], hints: dict[str, Any], parse_docstring: bool, strict: bool
-) -> tuple[str, dict[str, str]]:
-    """What the docstring and `Annotated[..., "text"]` say of the function and its arguments."""
-    texts = {name: text for name in hints if (text := _get_annotation_description(hints[name]))}
-    docstring = inspect.cleandoc(func.__doc__ or "")
-    if not parse_docstring:
-        return docstring, texts
-    summary, found = _parse_google_docstring(docstring, [*hints], error_on_invalid_docstring=strict)
-    # A text about an argument that does not exist is a typo that the model would never see.
-    for name in found:
-        if name not in hints:
-            raise ValueError(f"Arg {name} in docstring not found in function signature.")
-    return summary, texts | found
-
-
-def _get_annotation_description(hint: Any) -> str | None:
-    for metadata in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
-        text = metadata.description if isinstance(metadata, FieldInfo) else metadata
-        if text and isinstance(text, str):
-            return text
-    return None
 
 
 def _parse_google_docstring(
@@ -179,18 +155,14 @@ def _parse_google_docstring(
 
 
 def _parse_args_block(block: str) -> dict[str, str]:
-    descriptions: dict[str, str] = {}
-    name, indent_of_names = "", 0
-    for line in filter(str.strip, block.split("\n")[1:]):
-        indent = len(line) - len(line.lstrip())
-        # A line that is indented deeper than the name before it goes on with its text.
-        if ":" in line and (not name or indent <= indent_of_names):
-            name, text = line.split(":", maxsplit=1)
-            name, indent_of_names = name.strip().split(" (")[0], indent
-            descriptions[name] = text.strip()
-        elif name:
-            descriptions[name] += " " + line.strip()
-    return descriptions
+    lines = textwrap.dedent(block.partition("\n")[2])
+    # What is indented deeper than the name before it goes on with its text.
+    entries = [entry.partition(":") for entry in re.split(r"\n(?=\S.*:)", lines.strip())]
+    return {
+        name.split(" (")[0].strip(): " ".join(map(str.strip, text.strip().splitlines()))
+        for name, colon, text in entries
+        if colon
+    }
 
 
 def _injected_names(func: Any, schema: Any, injected_type: type | None = None) -> frozenset[str]:

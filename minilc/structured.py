@@ -4,11 +4,9 @@ Mirrors langchain_core/tools/structured.py
 Leaves out JSON dumps of a tool (its function and its schema have no JSON form).
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Self
 
 from minilc.base import _FunctionTool, _get_runnable_config_param
 from minilc.schema import FILTERED_ARGS, ArgsSchema, create_schema_from_function
@@ -32,7 +30,7 @@ class StructuredTool(_FunctionTool):
         parse_docstring: bool = False,
         error_on_invalid_docstring: bool = False,
         **fields: Any,
-    ) -> StructuredTool:
+    ) -> Self:
         """Make a tool of a function; name, description and schema come from it unless given.
 
         Args:

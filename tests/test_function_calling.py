@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema
 from typing_extensions import TypedDict
 
+from minilc.course import divergences
 from minilc.course.behaviours import active
-from minilc.course.worlds import World
+from minilc.course.worlds import LANGCHAIN, MINILC, World
 
 
 class Address(BaseModel):
@@ -350,7 +351,8 @@ def test_a_typed_dict_is_told_in_the_words_of_another_pydantic(lc: World) -> Non
     )
 
 
-def test_a_json_schema_with_a_title_stays_as_it_is(lc: World) -> None:
+def test_a_json_schema_with_a_title_is_a_schema_like_others_in_minilc() -> None:
+    assert divergences.row("given-schema")
     schema = {
         "title": "weather",
         "description": "Weather.",
@@ -359,15 +361,28 @@ def test_a_json_schema_with_a_title_stays_as_it_is(lc: World) -> None:
         "$defs": {"City": {"type": "string"}},
     }
     parameters = {key: schema[key] for key in ("type", "properties", "$defs")}
-    assert lc.convert_to_openai_function(schema) == {
+    assert LANGCHAIN.convert_to_openai_function(schema) == {
         "name": "weather",
         "description": "Weather.",
         "parameters": parameters,
     }
+    assert MINILC.convert_to_openai_function(schema) == {
+        "name": "weather",
+        "description": "Weather.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    }
+    assert schema["properties"]["city"] == {"$ref": "#/$defs/City", "title": "City"}
 
 
-def test_a_json_schema_without_properties_is_a_name(lc: World) -> None:
-    assert lc.convert_to_openai_function({"title": "now", "type": "object"}) == {"name": "now"}
+def test_a_json_schema_without_properties_is_a_name_and_in_minilc_more() -> None:
+    assert divergences.row("given-schema")
+    given = {"title": "now", "type": "object"}
+    assert LANGCHAIN.convert_to_openai_function(given) == {"name": "now"}
+    assert MINILC.convert_to_openai_function(given) == {
+        "name": "now",
+        "description": "",
+        "parameters": {"type": "object"},
+    }
 
 
 def test_openais_own_shape_passes_without_unknown_keys(lc: World) -> None:
@@ -406,13 +421,18 @@ def test_what_is_no_tool_is_refused(lc: World) -> None:
 
 
 def test_a_json_schema_without_a_title_is_refused(lc: World) -> None:
+    """Row "given-schema": minilc has the same error for all that is no tool."""
     given = {"type": "object", "properties": {}}
     with pytest.raises(ValueError) as caught:
         lc.convert_to_openai_tool(given)
-    assert str(caught.value) == (
-        f"Unsupported function\n\n{given}\n\nTo use a JSON schema as a function, it must have a "
-        "top-level 'title' key to be used as the function name."
-    )
+    texts = {
+        "langchain": "To use a JSON schema as a function, it must have a top-level 'title' key to "
+        "be used as the function name.",
+        "minilc": "Functions must be passed in as Dict, pydantic.BaseModel, or Callable. If "
+        "they're a dict they must either be in OpenAI function format or valid JSON schema with "
+        "top-level 'title' key.",
+    }
+    assert str(caught.value) == f"Unsupported function\n\n{given}\n\n{texts[lc.name]}"
 
 
 def test_a_providers_own_tool_need_not_be_known(lc: World) -> None:

@@ -33,7 +33,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, create_model
 
 import minilc
-from minilc import branch, chat_models
+from minilc import branch
 from minilc.base import RunnableConfig
 from minilc.course.worlds import LANGCHAIN, MINILC, World
 
@@ -291,10 +291,7 @@ def _middleware(base: Any, to: World, inner: Any) -> Any:
 _WRAPPERS: dict[str, list[tuple[Any, Callable[[Any], Any]]]] = {
     LANGCHAIN.name: [
         (minilc.BaseTool, functools.partial(_tool, RealTool, LANGCHAIN)),
-        (
-            (minilc.BaseChatModel, chat_models.RunnableBinding),
-            lambda inner: RealModel(inner=inner),
-        ),
+        (minilc.BaseChatModel, lambda inner: RealModel(inner=inner)),
         (minilc.AgentMiddleware, functools.partial(_middleware, AgentMiddleware, LANGCHAIN)),
         ((minilc.ToolNode, minilc.CompiledStateGraph, OurNode), RealNode),
     ],

@@ -128,6 +128,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "Both ways share one coroutine, and no coroutine can raise it.",
     ),
     Divergence(
+        "text-for-a-json-schema",
+        3,
+        "A tool whose args_schema is a JSON schema refuses a text.",
+        "The text is passed to the function, as for a tool without a schema.",
+        "A JSON schema is checked for nothing else either.",
+    ),
+    Divergence(
         "typed-dict-schema",
         6,
         "A TypedDict goes through pydantic.v1: no null in Optional, annotations read inside, too.",
@@ -140,6 +147,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "A dict is checked for the types of OpenAI's own tools and for a strict that contradicts.",
         "Any type but a schema's is a provider's own tool, and the strict that is asked for wins.",
         "The list of types grows with each release; the other check meets what nobody writes.",
+    ),
+    Divergence(
+        "given-schema",
+        6,
+        "A dict that is a JSON schema is sent as it is; one without a title has its own error.",
+        "It goes the way of every schema: no references, no titles; there is one error.",
+        "One way for all schemas is easier to know, and a provider takes both.",
     ),
     Divergence(
         "schema-error-advice",
@@ -175,6 +189,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "Choices that are no texts are refused, by Google's class of a schema.",
         "They are sent as they are.",
         "To refuse them is left to Google; the rest of the conversion needs no such class.",
+    ),
+    Divergence(
+        "bound-model",
+        7,
+        "bind wraps the model; what it kept is lost when tools are bound to the wrapper.",
+        "It gives a copy of the model that keeps more, so that both are sent.",
+        "The copy is one line, and who binds a seed and then tools wants both.",
     ),
     Divergence(
         "run-manager",

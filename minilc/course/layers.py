@@ -93,7 +93,6 @@ LAYERS: tuple[Layer, ...] = (
                     "_DirectlyInjectedToolArg _is_injected_arg_type get_all_basemodel_annotations "
                     "FILTERED_ARGS ArgsSchema"
                 ),
-                "langchain_core.utils.pydantic": "_create_subset_model",
                 "langchain_core.utils.function_calling": "_parse_google_docstring",
             }
         ),

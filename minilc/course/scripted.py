@@ -12,20 +12,20 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
-from minilc.chat_models import Script, ScriptedRequest
+from minilc import chat_models
 
 
 class ScriptedChatModel(BaseChatModel):
     """minilc's `ScriptedChatModel` as a real LangChain model: same script, same `requests`."""
 
-    _script: Script = PrivateAttr()
+    _script: chat_models.ScriptedChatModel = PrivateAttr()
 
     def __init__(self, script: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._script = Script(script)
+        self._script = chat_models.ScriptedChatModel(script)
 
     @property
-    def requests(self) -> list[ScriptedRequest]:
+    def requests(self) -> list[chat_models.ScriptedRequest]:
         """Every request so far; what `bind_tools` returns has the same list."""
         return self._script.requests
 

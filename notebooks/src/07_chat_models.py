@@ -205,10 +205,10 @@ assert result.score == len(SCENES)
 result
 
 # %% [markdown] lang="en"
-# Six of six. In minilc a binding is a class, and the script has one too. It plays for both worlds. What does it do when no answer is left?
+# Six of six. In minilc a binding is a copy of the model that keeps more for each call. And `play` gives the answers of a script, for both worlds. What does it do when no answer is left?
 
-# %% source="minilc.chat_models:RunnableBinding, Script.play"
-from minilc.chat_models import RunnableBinding, Script
+# %% source="minilc.chat_models:BaseChatModel.bind, ScriptedChatModel.play"
+from minilc.chat_models import BaseChatModel, ScriptedChatModel
 
 # %% [markdown] lang="en"
 # It fails loudly. A fake that would say something anyway turns a wrong test green. That, and the kept requests, is why the course uses it.

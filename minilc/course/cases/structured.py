@@ -215,7 +215,7 @@ def json_schema_missing(lc: World) -> Any:
     return lc.StructuredTool.from_function(forecast, args_schema=FORECAST).invoke({"days": 2})
 
 
-@case(LAYER, "a tool with a JSON schema takes no text")
+@case(LAYER, "a tool with a JSON schema takes no text", differs="text-for-a-json-schema")
 def json_schema_text(lc: World) -> Any:
     return lc.StructuredTool.from_function(forecast, args_schema=FORECAST).invoke("Oslo")
 
