@@ -15,6 +15,7 @@ from minilc import (
     injection,
     messages,
     middleware,
+    schema,
     state,
     structured,
     tool_node,
@@ -89,7 +90,10 @@ BROKEN: dict[str, tuple[str, Any]] = {
         "tool_call",
         changed(messages.tool_call, lambda call: call | {"id": f"{call['id']}!"}),
     ),
-    "schema": ("_infer_arg_descriptions", lambda *args: ("", {"city": "Where?"})),
+    "schema": (
+        "_plain_field",
+        lambda field, text=None, plain=schema._plain_field: plain(field, "Where?"),
+    ),
     "base": ("_stringify", changed(base._stringify, str.upper)),
     "structured": (
         "StructuredTool.from_function",
