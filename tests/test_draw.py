@@ -176,13 +176,17 @@ def test_a_goto_that_no_edge_declares_is_drawn_as_one(lc: World) -> None:
     assert "goto · 2" in "".join(texts(drawing.svg))
 
 
-def test_an_interrupted_run_says_that_it_paused(lc: World) -> None:
+def test_an_interrupted_run_says_that_it_paused_and_what_it_asks(lc: World) -> None:
     builder = lc.StateGraph(lc.MessagesState)
+    builder.add_node("ready", lambda state: {})
     builder.add_node("ask", lambda state: {"messages": [lc.interrupt("may I?")]})
-    builder.add_edge(lc.START, "ask")
+    builder.add_edge(lc.START, "ready")
+    builder.add_edge("ready", "ask")
     graph = builder.compile(checkpointer=lc.InMemorySaver())
     run = draw.record(graph, QUESTION, {"configurable": {"thread_id": "1"}})
-    assert run.paused
+    assert run.paused and run.asked == ["may I?"]
+    assert run.steps == [["ready"]]
+    assert [list(state) for state in run.states] == [["messages"], ["messages"]]
 
 
 def test_a_changed_digraph_can_be_drawn_again() -> None:

@@ -46,7 +46,8 @@ def graph(
     text = "\n".join([title, *_lines(edges, route, steps), *_now(now)])
     description = description or " ".join([_description(nodes, edges, ran), *_now(now)])
     made = _digraph(nodes, edges, route, steps, now)
-    svg = dot.render(made.source, title, description, _note(edges, route, steps))
+    note = _note(edges, bool(route) or now is not None, steps)
+    svg = dot.render(made.source, title, description, note)
     # Without a renderer the DOT text is the picture that is left.
     return Drawing(title, description, text if svg else f"{text}\n\n{made.source}", svg, made)
 
@@ -110,9 +111,9 @@ def _route(steps: list[list[str]], edges: Iterable[Edge], ended: bool = True) ->
     return route
 
 
-def _note(edges: list[Edge], route: Route, steps: bool) -> str:
+def _note(edges: list[Edge], has_route: bool, steps: bool) -> str:
     dashed = "dashed: a condition decides" if any(edge.conditional for edge in edges) else ""
-    taken = "thick: taken" + ("; the number is its step" if steps else "") if route else ""
+    taken = "thick: taken" + ("; the number is its step" if steps else "") if has_route else ""
     return " · ".join(filter(None, [dashed, taken]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-START, END = "__start__", "__end__"
+START, END, INTERRUPT = "__start__", "__end__", "__interrupt__"
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,11 @@ class Run:
     """What one run of a graph did.
 
     Args:
-        steps: for each super-step the nodes that ran, a node as often as it ran.
+        steps: for each super-step the nodes that ran to their end, a node as often as it ran.
         messages: the history at the end, if the state has one.
         state: the state at the end.
         paused: whether an interrupt stopped it.
+        asked: what the interrupts ask.
         states: the state before the first step, and after each step: one more than there are steps.
         graph: the nodes and edges that it ran on, as `get_graph` gives them.
     """
@@ -36,6 +37,7 @@ class Run:
     messages: list[Any] = field(default_factory=list)
     state: Any = None
     paused: bool = False
+    asked: list[Any] = field(default_factory=list, repr=False)
     states: list[Any] = field(default_factory=list, repr=False)
     graph: Any = field(default=None, repr=False, compare=False)
 
@@ -61,12 +63,14 @@ def record(graph: Any, input: Any, config: Any = None, **options: Any) -> Run:
     modes = ["updates", "values", "debug"]
     for mode, chunk in graph.stream(input, config, stream_mode=modes, **options):
         if mode == "debug" and chunk["type"] == "task_result":
+            if chunk["payload"]["interrupts"]:
+                continue
             if chunk["step"] not in numbered:
                 befores.append(run.state)
             numbered.setdefault(chunk["step"], []).append(chunk["payload"]["name"])
         elif mode == "updates":
-            run.paused = run.paused or "__interrupt__" in chunk
-            groups[-1] += [name for name in chunk if name != "__interrupt__"]
+            run.asked += [interrupt.value for interrupt in chunk.get(INTERRUPT, ())]
+            groups[-1] += [name for name in chunk if name != INTERRUPT]
         elif mode == "values":
             run.state = _kept(chunk)
             groups.append([])
@@ -75,6 +79,7 @@ def record(graph: Any, input: Any, config: Any = None, **options: Any) -> Run:
     run.steps = list(numbered.values())
     if not numbered:
         run.steps, befores = _split(groups, values, run.graph)
+    run.paused = bool(run.asked)
     run.states = [*befores, run.state]
     run.messages = messages_of(run.state)
     return run
@@ -87,6 +92,7 @@ def _kept(state: Any) -> Any:
     return {
         key: value.copy() if isinstance(value, list | dict | set) else value
         for key, value in state.items()
+        if key != INTERRUPT
     }
 
 
