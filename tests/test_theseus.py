@@ -46,7 +46,7 @@ def test_the_conversation_goes_everywhere() -> None:
         "Error: get_wether is not a valid tool, try one of [get_weather, look_back, remember]. "
         "[inner] [outer]",
         "",
-        f'{{"thought": "想一想", "asked": "{theseus.QUESTION}", "call": "c5"}} [inner] [outer]',
+        f'{{"thought": "想一想", "asked": ["{theseus.QUESTION}"], "call": "c5"}} [inner] [outer]',
         "remembered 北京",
         "北京和上海今天都晴，28 度。",
     ]

@@ -48,7 +48,7 @@ def functions(lc: World) -> list[Any]:
         thought: str, state: Annotated[dict, lc.InjectedState], runtime: lc.ToolRuntime
     ) -> dict[str, Any]:
         """Look back at the conversation."""
-        asked = state["messages"][0].content
+        asked = [message.content for message in state["messages"][:1]]
         return {"thought": thought, "asked": asked, "call": runtime.tool_call_id}
 
     def remember(city: str, call_id: Annotated[str, lc.InjectedToolCallId]) -> Any:
