@@ -41,11 +41,26 @@ def add_parser(subparsers: Any) -> None:
         help="only this layer, by number (3) or module (base); may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--record", metavar="FILE", help="write down what the installed one does")
+    parser.add_argument(
+        "--against",
+        metavar="RECORD",
+        help="say what the installed LangChain does otherwise than a record: a file, or the name "
+        "of one that comes with minilc; the status is 1 if there is anything",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command; the result is the exit status."""
+    """Run the command; the result is the exit status.
+
+    Raises:
+        LookupError: there is no such layer, or no such record.
+    """
+    if arguments.record or arguments.against:
+        from minilc.course import drift
+
+        return drift.run(arguments.record, arguments.against, arguments.json)
     rows = [layer(key) for key in arguments.layer] if arguments.layer else list(LAYERS)
     rows = list(dict.fromkeys(rows))
     cases = load(row.number for row in rows)

@@ -16,11 +16,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "name",
-        nargs="+",
+        nargs="*",
         help="create_agent, ToolNode._run_one, _run_one, langchain_core.tools.tool, ...",
     )
     parser.add_argument(
         "--source", action="store_true", help="show both sources, side by side on a wide terminal"
+    )
+    parser.add_argument(
+        "--article",
+        metavar="A|B",
+        help="list every place that an article names, in its order, and where it is here",
     )
     parser.set_defaults(run=run)
 
@@ -33,9 +38,26 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from minilc.course.upstream import where
 
+    if arguments.article:
+        _print_places(arguments.article)
+    elif not arguments.name:
+        raise LookupError("where: give a name, or --article A")
     for name in arguments.name:
         found = where(name)
         print(found)
         if arguments.source:
             found.show()
     return 0
+
+
+def _print_places(article: str) -> None:
+    """The places of an article, against the newest record that comes with minilc."""
+    from minilc.course import record
+    from minilc.course.articles import ledger, places
+
+    recorded = f"langchain-{ledger.SETS['one']}"
+    for one, here, changed in places.listed(article, record.read(recorded)):
+        print(f"{one.claim:<6}{one.what}")
+        print(f"      said  {one.said}  ({one.release})")
+        print(f"      here  {here}{f'  {changed}' if changed else ''}")
+    print(f"\nbodies are compared with the record {recorded}, as syntax trees")

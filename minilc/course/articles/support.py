@@ -1,0 +1,80 @@
+"""What many checks need: the articles' weather tool, a scripted model, a run, and its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import langchain_core
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+from langgraph.prebuilt import ToolNode
+from langgraph.runtime import Runtime
+
+from minilc.course.scripted import ScriptedChatModel
+
+SITE = Path(langchain_core.__file__).parents[1]
+QUESTION: Any = {"messages": [{"role": "user", "content": "北京今天天气怎么样？"}]}
+
+
+def weather(**options: Any) -> Any:
+    """A new `get_weather`, so that no check sees another's."""
+
+    @tool(**options)
+    def get_weather(city: str) -> str:
+        """Get current weather for a city."""
+        return f"{city} is sunny, 28C"
+
+    return get_weather
+
+
+def call(name: str = "get_weather", id: str | None = "call_1", **args: Any) -> dict[str, Any]:
+    """A call as a model asks for it; of the weather in 北京 if nothing else is said."""
+    return {"name": name, "args": args or {"city": "北京"}, "id": id, "type": "tool_call"}
+
+
+def calling(*calls: dict[str, Any]) -> AIMessage:
+    """An AIMessage that asks for these calls; for the weather if there are none."""
+    return AIMessage("", tool_calls=list(calls) or [call()])
+
+
+def scripted(*answers: Any) -> ScriptedChatModel:
+    """A model that gives these answers; one call and a text if there are none."""
+    return ScriptedChatModel(list(answers) or [calling(), "北京今天晴。"])
+
+
+def agent(tools: Sequence[Any], *answers: Any, **options: Any) -> Any:
+    """An agent whose model gives these answers."""
+    return create_agent(scripted(*answers), list(tools), **options)
+
+
+def run(tools: Sequence[Any], *answers: Any, **options: Any) -> list[Any]:
+    """The messages of one run of such an agent."""
+    return agent(tools, *answers, **options).invoke(QUESTION)["messages"]
+
+
+def kinds(messages: Sequence[Any]) -> list[str]:
+    """human, ai, tool, ... of each message."""
+    return [message.type for message in messages]
+
+
+def node(tools: Sequence[Any], *calls: dict[str, Any], state: Any = None, **options: Any) -> Any:
+    """What a ToolNode makes of these calls; with the runtime that a graph would give it."""
+    given = {"messages": [calling(*calls)], **(state or {})}
+    return ToolNode(list(tools), **options).invoke(given, config())
+
+
+def config(**runtime: Any) -> Any:
+    """The config with which a ToolNode runs outside of a graph."""
+    return {"configurable": {"__pregel_runtime": Runtime(**runtime)}}
+
+
+def error(function: Callable[[], Any]) -> str:
+    """`TypeError: its text` if it raises; else an empty text."""
+    try:
+        function()
+    except Exception as raised:  # whatever it is, it is what the check looks at
+        return f"{type(raised).__name__}: {raised}"
+    return ""

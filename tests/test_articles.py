@@ -1,0 +1,91 @@
+"""Every claim of the articles runs on the installed LangChain, and comes out as it was recorded."""
+
+import json
+from typing import Any
+
+import pytest
+
+from minilc.course import articles, cli
+from minilc.course.articles import ledger
+from minilc.course.layers import LAYERS
+
+CLAIMS = ledger.claims()
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=[one.id for one in CLAIMS])
+def test_a_claim_comes_out_as_it_was_recorded(claim: ledger.Claim) -> None:
+    result = claim.run()
+    assert (result.verdict, result.shows if not result.as_recorded else "") == (result.recorded, "")
+    assert claim.section and claim.layer in {row.module for row in LAYERS}
+
+
+def test_a_verdict_is_computed() -> None:
+    def seen(said: bool, but: bool = False, once: str = "") -> str:
+        recorded = {"one": "", "two": ""}
+        check = lambda: ledger.Seen(said, but)  # noqa: E731  # as small as it can be
+        return ledger.Claim("A-00", "s", "s", "base", check, "", once, recorded).run().verdict
+
+    assert seen(True) == ledger.HOLDS
+    assert seen(True, but=True) == ledger.NUANCE
+    assert seen(False) == ledger.WRONG
+    assert seen(False, but=True, once="langchain 0.3") == ledger.CHANGED
+
+
+def test_a_check_that_fails_is_a_verdict_of_its_own() -> None:
+    def gone() -> ledger.Seen:
+        raise AttributeError("no such thing")
+
+    claim = ledger.Claim("A-00", "s", "s", "base", gone, "", "", {"one": "", "two": ""})
+    result = claim.run()
+    assert (result.verdict, result.shows) == (ledger.FAILS, "AttributeError: no such thing")
+    assert not result.as_recorded
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"id": CLAIMS[0].id}, "stands in the ledger already"),
+        ({"verdict": ledger.WRONG}, "really=''"),
+        ({"really": "not so"}, "really='not so'"),
+        ({"verdict": ledger.CHANGED, "really": "not so"}, "once=''"),
+        ({"once": "langchain 0.3"}, "once='langchain 0.3'"),
+    ],
+)
+def test_words_and_verdict_must_fit(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ledger.claim(**{"id": "A-00", "says": "s", "layer": "base", **options})
+
+
+def test_the_command_prints_tables_json_and_markdown(capsys: Any) -> None:
+    assert cli.main(["articles", "A-01", "A-03"]) == 0
+    printed = capsys.readouterr().out
+    assert "2 claims: 1 holds, 1 changed since; 0 not as recorded" in printed
+    assert cli.main(["articles", "--json", "A-03"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["id"], row["verdict"], row["once"]) == (
+        "A-03",
+        "changed since",
+        "langchain-core 0.2.12",
+    )
+    assert cli.main(["articles", "--markdown", "A-03"]) == 0
+    assert "| A-03 | tools are defined in the file" in capsys.readouterr().out
+    assert cli.main(["articles", "--changed", "A-01"]) == 0
+    assert "A-01" not in capsys.readouterr().out
+    assert cli.main(["articles", "nothing"]) == 2
+
+
+def test_a_changed_verdict_is_shown_and_is_the_status(monkeypatch: Any, capsys: Any) -> None:
+    wrong = ledger.Claim(
+        "A-00",
+        "s",
+        "pigs fly",
+        "base",
+        lambda: ledger.Seen(False),
+        "",
+        "",
+        dict.fromkeys(("one", "two"), "holds"),
+    )
+    monkeypatch.setattr(articles, "_chosen", lambda words: [CLAIMS[0], wrong])
+    assert cli.main(["articles", "--changed"]) == 1
+    printed = capsys.readouterr().out
+    assert "wrong (recorded: holds)" in " ".join(printed.split()) and "1 not as recorded" in printed
