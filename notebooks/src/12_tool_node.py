@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 40 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
-# | **Before** | [03_base](03_base.ipynb): one call of one tool; `08_branch` and `09_state`: `Send`, `Command`, the graph; `10_tool_errors`; `11_injection` |
+# | **Before** | [03_base](03_base.ipynb): one call of one tool; `08_branch` and `09_state`: `Send`, `Command`, the graph; [10_tool_errors](10_tool_errors.ipynb); [11_injection](11_injection.ipynb) |
 # | **Articles** | A, layers 7 to 13 |
 # | **We build** | layer 12, `minilc/tool_node.py` |
 #
@@ -568,7 +568,7 @@ result
 # %% [markdown] lang="en"
 # Fifteen of fifteen, in eight steps of which none is long. Newer releases also take a *list* of messages and Commands from one tool; part 13 has the row.
 #
-# Here are minilc's versions of our steps. Find the places where a wrapper may stand around a call: `13_middleware` is about those.
+# Here are minilc's versions of our steps. Find the places where a wrapper may stand around a call: [13_middleware](13_middleware.ipynb) is about those.
 
 # %% source="minilc.tool_node:ToolNode._parse_input, ToolNode._arun_one, ToolNode._execute_tool_async, ToolNode._normalize_tool_response, ToolNode._combine_tool_outputs"
 from minilc.tool_node import ToolNode
@@ -667,4 +667,4 @@ from IPython.display import display
 display(ex.quiz("tool_node-1"), ex.quiz("tool_node-2"))
 
 # %% [markdown] lang="en"
-# Next: `13_middleware`. Who may stand between the model's wish and the tool?
+# Next: [13_middleware](13_middleware.ipynb). Who may stand between the model's wish and the tool?
