@@ -374,8 +374,8 @@ RULES = Exercise(
     task=f"""
         Write a function for `ToolNode(handle_tool_errors=...)`. The model reads a `ToolException`
         in its own words; wrong arguments are one, too. When a connection fails or time is up
-        (`ConnectionError`, `TimeoutError`) it reads *{LATER}*, and no address. Any other error is
-        a mistake in our code and ends the run.
+        (`ConnectionError`, `TimeoutError`) it reads this, and no address: *{LATER}*
+        Any other error is a mistake in our code and ends the run.
         """,
     stub='''
 from langchain_core.tools import ToolException
