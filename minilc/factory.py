@@ -3,21 +3,23 @@
 Mirrors langchain/agents/factory.py
 Leaves out models by name, structured output by the provider, static breakpoints, caches, stream
 transformers, tracing, the refusal of tools and forms of an answer that a middleware puts in a
-request and nobody has declared, the third edge (of an agent with a `response_format` and no tools).
+request and nobody has declared, answers to calls in the history that could not be read, a change of
+the history by a request that a wrapper changes, the third edge (of an agent with a
+`response_format` and no tools).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise, takewhile
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from minilc import middleware as hooks
-from minilc.base import BaseTool, RunnableConfig
+from minilc.base import BaseTool, RunnableConfig, _run_to_end
 from minilc.branch import CONF, CONFIG_KEY_RUNTIME, END, START, Send
-from minilc.messages import AIMessage, RemoveMessage, SystemMessage, ToolMessage
-from minilc.middleware import ModelRequest, ModelResponse, ToolStrategy, _own_sides
-from minilc.state import REMOVE_ALL_MESSAGES, CompiledStateGraph, StateGraph
+from minilc.messages import AIMessage, SystemMessage, ToolMessage
+from minilc.state import CompiledStateGraph, StateGraph
 from minilc.tool_node import ToolNode
 
 LIMIT: RunnableConfig = {"recursion_limit": 9_999}
@@ -57,33 +59,37 @@ def create_agent(
         raise TypeError(f"create_agent needs a chat model, not the name of one (got {model!r})")
     if isinstance(system_prompt, str):
         system_prompt = SystemMessage(content=system_prompt)
-    if response_format is not None and not isinstance(response_format, ToolStrategy):
-        response_format = ToolStrategy(response_format)
+    if response_format is not None and not isinstance(response_format, hooks.ToolStrategy):
+        response_format = hooks.ToolStrategy(response_format)
     tool_node = _make_tool_node(tools or (), middleware, needed=bool(response_format))
     if len({m.name for m in middleware}) != len(middleware):
         raise AssertionError("Please remove duplicate middleware instances.")
     offered: list[Any] = [tool for tool in tools or () if isinstance(tool, dict)]
     if tool_node:
         offered = [*tool_node.tools_by_name.values(), *offered]
-    request = ModelRequest(model=model, messages=[], tools=offered, response_format=response_format)
-    model_node = _ModelNode(request.override(system_message=system_prompt), middleware, name)
+    make_request = partial(
+        hooks.ModelRequest, model=model, tools=offered, system_message=system_prompt
+    )
+    make_request.keywords["response_format"] = response_format
+    model_node = _ModelNode(make_request, middleware, name)
     schemas = [*(m.state_schema for m in middleware), state_schema or hooks.AgentState]
-    state, seen = hooks._resolve_schemas(schemas)
+    seen = hooks._resolve_schema(schemas, "OutputSchema", {"jump_to"})
+    state = hooks._resolve_schema(schemas, "StateSchema")
     graph = StateGraph(state, context_schema, input_schema=seen, output_schema=seen)
     graph.add_node("model", model_node)
     if tool_node:
         graph.add_node("tools", tool_node)
-    _add_edges(graph, middleware, tool_node, model_node)
+    output_tools = {response_format.name: response_format} if response_format else {}
+    _add_edges(graph, middleware, tool_node, output_tools)
     return graph.compile(checkpointer, store=store, name=name).with_config(LIMIT)
 
 
 def _make_tool_node(tools: Any, middleware: Any, *, needed: bool) -> ToolNode | None:
     """The node for the tools that run here; dicts are the provider's own and run there."""
-    wrapping = [m for m in middleware if _own_sides(m, "wrap_tool_call")]
+    sides = hooks._wrappers(middleware, "wrap_tool_call")
+    wrap, awrap = map(hooks._chain_tool_call_wrappers, sides)
     here = [tool for m in middleware for tool in m.tools]
     here += [tool for tool in tools if not isinstance(tool, dict)]
-    wrap = hooks._chain_tool_call_wrappers([m.wrap_tool_call for m in wrapping])
-    awrap = hooks._chain_tool_call_wrappers([m.awrap_tool_call for m in wrapping])
     if not (here or wrap or needed):
         return None
     return ToolNode(here, wrap_tool_call=wrap, awrap_tool_call=awrap)
@@ -96,133 +102,89 @@ class _ModelNode:
     """The node that asks the model, and reads what it answers.
 
     Args:
-        request: what every request starts as.
+        make_request: a ModelRequest that lacks what changes from call to call.
     """
 
-    def __init__(self, request: ModelRequest, middleware: Any, name: str | None) -> None:
-        self.request, self.name = request, name
-        self.seen: tuple[Any, Any] = None, None  # a run, and its last message then
-        self.wrapping = [m for m in middleware if _own_sides(m, "wrap_model_call")]
-        wraps = [m.wrap_model_call for m in self.wrapping]
-        awraps = [m.awrap_model_call for m in self.wrapping]
+    def __init__(self, make_request: Callable[..., Any], middleware: Any, name: str | None) -> None:
+        self.make_request, self.name = make_request, name
+        wraps, awraps = hooks._wrappers(middleware, "wrap_model_call")
         self.call = hooks._chain_model_call_handlers(wraps, self._execute_model_sync)
         self.acall = hooks._chain_model_call_handlers(awraps, self._execute_model_async)
-        strategy = request.response_format
-        self.output_tools = {strategy.name: strategy} if strategy else {}
 
     def invoke(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         """One model call, as an update of the state."""
-        request = self._make_request(state, config)
-        return self._make_update(request, self.call(request))
+        return _run_to_end(self.ainvoke(state, config, sync=True))
 
-    async def ainvoke(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
-        """`invoke`, awaited."""
-        request = self._make_request(state, config)
-        return self._make_update(request, await self.acall(request))
-
-    def _execute_model_sync(self, request: ModelRequest) -> ModelResponse:
-        bound, messages = self._get_bound_model(request)
-        return self._handle_model_output(bound.invoke(messages), request.response_format)
-
-    async def _execute_model_async(self, request: ModelRequest) -> ModelResponse:
-        bound, messages = self._get_bound_model(request)
-        return self._handle_model_output(await bound.ainvoke(messages), request.response_format)
-
-    def _make_request(self, state: Any, config: RunnableConfig) -> ModelRequest:
-        """The request, with a copy of the history in which every call has an answer.
-
-        Looks only at what is new since the run's last call: most histories need no repair, and
-        reading the whole of a long one takes longer than everything else here.
-        """
-        messages, runtime = state["messages"], config[CONF][CONFIG_KEY_RUNTIME]
-        run, last = self.seen
-        new = takewhile(lambda m: m is not last, reversed(messages)) if run is runtime else messages
-        self.seen = runtime, messages[-1] if messages else None
-        if any(isinstance(m, AIMessage) and m.invalid_tool_calls for m in new):
-            messages = _patch_invalid_tool_calls(messages)
-        return self.request.override(messages=list(messages), state=state, runtime=runtime)
-
-    def _get_bound_model(self, request: ModelRequest) -> tuple[Any, list[Any]]:
-        """The model with this request's tools, and the messages that it is sent."""
-        tools, choice, messages = request.tools, request.tool_choice, request.messages
-        if request.system_message:
-            messages = [request.system_message, *messages]
-        if request.response_format:
-            # Every answer is to be a call: of a tool, or of the schema.
-            tools, choice = [*tools, request.response_format.tool], "any"
-        if not tools:
-            return request.model.bind(**request.model_settings), messages
-        bound = request.model.bind_tools(tools, tool_choice=choice, **request.model_settings)
-        return bound, messages
-
-    def _handle_model_output(self, output: Any, strategy: ToolStrategy | None) -> ModelResponse:
-        """The answer, and what is said to it if it is, or was to be, a structured one."""
-        if self.name:
-            output.name = self.name
-        if strategy and isinstance(output, AIMessage):
-            if calls := [call for call in output.tool_calls if call["name"] == strategy.name]:
-                return strategy.read(output, calls)
-        return ModelResponse([output])
-
-    def _make_update(self, request: ModelRequest, response: ModelResponse) -> dict[str, Any]:
-        messages: list[Any] = response.result
-        # Repaired, or changed in place by a middleware: the state takes the history over.
-        if request.messages != request.state["messages"]:
-            messages = [RemoveMessage(id=REMOVE_ALL_MESSAGES), *request.messages, *messages]
-        update: dict[str, Any] = {"messages": messages}
-        if self.output_tools or response.structured_response is not None:
+    async def ainvoke(
+        self, state: Any, config: RunnableConfig, sync: bool = False
+    ) -> dict[str, Any]:
+        """`invoke`, awaited; the body of both."""
+        # The history is copied: a wrapper may change its list in place, for this call.
+        messages, runtime = list(state["messages"]), config[CONF][CONFIG_KEY_RUNTIME]
+        request = self.make_request(messages=messages, state=state, runtime=runtime)
+        response = self.call(request) if sync else await self.acall(request)
+        update: dict[str, Any] = {"messages": response.result}
+        if request.response_format or response.structured_response is not None:
             # None as well: an earlier turn's answer must not pass for this one's.
             update["structured_response"] = response.structured_response
         return update
 
+    def _execute_model_sync(self, request: hooks.ModelRequest) -> hooks.ModelResponse:
+        return _run_to_end(self._execute_model_async(request, sync=True))
 
-def _patch_invalid_tool_calls(messages: Sequence[Any]) -> list[Any]:
-    """A copy of the history, with an answer to each call whose arguments could not be read.
+    async def _execute_model_async(
+        self, request: hooks.ModelRequest, sync: bool = False
+    ) -> hooks.ModelResponse:
+        """Ask the model, and read its answer: it may be, or was to be, a structured one."""
+        model, messages = self._get_bound_model(request), request.messages
+        if request.system_message:
+            messages = [request.system_message, *messages]
+        output = model.invoke(messages) if sync else await model.ainvoke(messages)
+        if self.name:
+            output.name = self.name
+        strategy = request.response_format
+        if strategy and isinstance(output, AIMessage):
+            if calls := [call for call in output.tool_calls if call["name"] == strategy.name]:
+                return strategy.read(output, calls)
+        return hooks.ModelResponse([output])
 
-    Providers refuse a history in which a call has no answer.
-    """
-    answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
-    patched: list[Any] = []
-    for message in messages:
-        patched.append(message)
-        for call in message.invalid_tool_calls if isinstance(message, AIMessage) else ():
-            name, id_ = call.get("name") or "unknown", call.get("id")
-            if id_ and id_ not in answered:
-                text = f"Tool call {name} with id {id_} could not be executed - "
-                text += "arguments were malformed or truncated."
-                answer = ToolMessage(content=text, name=name, tool_call_id=id_, status="error")
-                patched.append(answer)
-                answered.add(id_)
-    return patched
+    def _get_bound_model(self, request: hooks.ModelRequest) -> Any:
+        """The model with this request's tools."""
+        tools, choice = request.tools, request.tool_choice
+        if request.response_format:
+            # Every answer is to be a call: of a tool, or of the schema.
+            tools, choice = [*tools, request.response_format.tool], "any"
+        if not tools:
+            return request.model.bind(**request.model_settings)
+        return request.model.bind_tools(tools, tool_choice=choice, **request.model_settings)
 
 
 # --- the edges ------------------------------------------------------------------------------------
 
 
 def _add_edges(
-    graph: StateGraph, middleware: Any, tool_node: ToolNode | None, model_node: _ModelNode
+    graph: StateGraph, middleware: Any, tool_node: ToolNode | None, output_tools: dict[str, Any]
 ) -> None:
     """Join the nodes: in through the hooks, round by the model and the tools, out."""
     before, after = (
-        {f"{m.name}.{hook}": sides for m in middleware if (sides := _own_sides(m, hook))}
+        {f"{m.name}.{hook}": sides for m in middleware if (sides := hooks._own_sides(m, hook))}
         for hook in ("before_model", "after_model")
     )
     for name, sides in (before | after).items():
         graph.add_node(name, hooks._hook_node(sides))
     # The outermost hook is the first on the way in, and the last on the way out.
     route = [*before, "model", *reversed(after)]
-    loop_entry, loop_exit, output_tools = route[0], route[-1], model_node.output_tools
+    loop_entry, loop_exit = route[0], route[-1]
     graph.add_edge(START, loop_entry)
     if tool_node:
-        ends: Any = {"model_destination": loop_entry, "end_destination": END}
-        ends["structured_output_tools"] = output_tools
         direct = any(tool.return_direct for tool in tool_node.tools_by_name.values())
         to = [loop_entry, END] if direct or output_tools else [loop_entry]
-        path = _make_tools_to_model_edge(tool_node=tool_node, **ends)
+        path = _make_tools_to_model_edge(tool_node, loop_entry, output_tools, END)
         graph.add_conditional_edges("tools", path, to)
         # The model may have to be asked again only if there is somebody to answer its calls.
-        again = [loop_entry] if output_tools or model_node.wrapping or after else []
-        path = _make_model_to_tools_edge(**ends)
+        wrapping = any(hooks._own_sides(m, "wrap_model_call") for m in middleware)
+        again = [loop_entry] if output_tools or wrapping or after else []
+        path = _make_model_to_tools_edge(loop_entry, output_tools, END)
         graph.add_conditional_edges(loop_exit, path, ["tools", END, *again])
     else:
         route.append(END)
@@ -235,16 +197,16 @@ def _add_middleware_edge(
     graph: StateGraph, name: str, hook: Any, default: str, model_destination: str
 ) -> None:
     """Go on after a node; or where its `jump_to` says, as far as the hook has declared that."""
-    can_jump_to = getattr(hook, "__can_jump_to__", ())
-    if not can_jump_to:
-        graph.add_edge(name, default)
-        return
 
     def jump_edge(state: dict[str, Any]) -> str:
         return _resolve_jump(state.get("jump_to"), model_destination, END) or default
 
-    to = [_resolve_jump(jump_to, model_destination, END) for jump_to in can_jump_to]
-    graph.add_conditional_edges(name, jump_edge, [default, *(end for end in to if end != name)])
+    can_jump_to = getattr(hook, "__can_jump_to__", ())
+    if not can_jump_to:
+        graph.add_edge(name, default)
+    else:
+        to = [_resolve_jump(jump_to, model_destination, END) for jump_to in can_jump_to]
+        graph.add_conditional_edges(name, jump_edge, [default, *(end for end in to if end != name)])
 
 
 def _resolve_jump(jump_to: Any, model_destination: str, end_destination: str) -> str | None:
@@ -261,7 +223,7 @@ def _fetch_last_ai_and_tool_messages(messages: Any) -> tuple[AIMessage | None, l
 
 
 def _make_model_to_tools_edge(
-    *, model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
+    model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
 ) -> Path:
     """The edge out of the model: are there calls to run?"""
 
@@ -292,11 +254,7 @@ def _make_model_to_tools_edge(
 
 
 def _make_tools_to_model_edge(
-    *,
-    tool_node: ToolNode,
-    model_destination: str,
-    structured_output_tools: Any,
-    end_destination: str,
+    tool_node: ToolNode, model_destination: str, structured_output_tools: Any, end_destination: str
 ) -> Path:
     """The edge out of the tools: is there anything left to say?"""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import getitem
 from typing import Any, Generic, get_args, get_origin, get_type_hints
 
 # Pydantic's own dependency; a type variable with a default is not in `typing` before Python 3.13.
@@ -112,17 +113,16 @@ def _inject_tool_args(
     """
     # Messages alone are a state that has nothing else.
     state = {messages_key: runtime.state} if isinstance(runtime.state, list) else runtime.state
-    is_dict = isinstance(state, dict)
+    read = getitem if isinstance(state, dict) else getattr
     # Not only replaced: a forged value goes even where there is no true one.
     args = {k: v for k, v in tool_call["args"].items() if k not in injected.all_injected_keys}
     for name, key in injected.state.items():
-        if key is None:
-            args[name] = state
-        elif key in state if is_dict else hasattr(state, key):
-            args[name] = state[key] if is_dict else getattr(state, key)
-        # With a default the parameter may go without.
-        elif name not in injected._optional_state_args:
-            raise (KeyError if is_dict else AttributeError)(key)
+        try:
+            args[name] = state if key is None else read(state, key)
+        except (KeyError, AttributeError) as error:
+            # With a default the parameter may go without.
+            if name not in injected._optional_state_args:
+                raise type(error)(key) from error
     if injected.store:
         if runtime.store is None:
             raise ValueError(

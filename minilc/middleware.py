@@ -6,32 +6,30 @@ Leaves out the ready-made middleware, before_agent and after_agent, `dynamic_pro
 `ExtendedModelResponse`, marks of private fields of the state, the decorators' `tools` and
 `state_schema` (write a class), `system_prompt` in a ModelRequest, `ProviderStrategy` and
 `AutoStrategy`, a union as the schema of an answer, what the errors about an answer carry besides
-their text.
+their text, and the advice about a side of a hook that is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from inspect import iscoroutinefunction
+from itertools import chain
 from typing import Annotated, Any, Generic, Literal, NotRequired, get_type_hints
 
 from pydantic import TypeAdapter
 
-# Pydantic's own dependency: it takes only this TypedDict before Python 3.12, and a type variable
-# with a default is not in `typing` before Python 3.13.
-from typing_extensions import TypedDict, TypeVar
+# Pydantic's own dependency: it takes only this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
 
+from minilc import branch, injection, tool_errors
 from minilc.base import BaseTool
-from minilc.branch import EphemeralValue, RunnableCallable
 from minilc.function_calling import convert_to_openai_tool
 from minilc.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
 from minilc.state import add_messages
 from minilc.tool_node import ToolCallRequest
 
-StateT = TypeVar("StateT", default=Any)
-ContextT = TypeVar("ContextT", default=None)
 JumpTo = Literal["tools", "model", "end"]
 # What a hook of the `wrap_` kind is given besides the request: it runs everything further in.
 Handler = Callable[[Any], Any]
@@ -44,22 +42,18 @@ class AgentState(TypedDict):
     """What an agent knows; a middleware or a caller may add fields of their own."""
 
     messages: Annotated[list[AnyMessage], add_messages]
-    jump_to: NotRequired[Annotated[JumpTo | None, EphemeralValue]]
+    jump_to: NotRequired[Annotated[JumpTo | None, branch.EphemeralValue]]
     structured_response: NotRequired[Any]
 
 
 InputAgentState = OutputAgentState = AgentState
 
 
-def _resolve_schemas(schemas: Sequence[Any]) -> list[Any]:
-    """The schemas of the state, and of what a caller sees of it; a field's last hint counts."""
-    hints: dict[str, Any] = {}
-    for schema in schemas:
-        hints |= get_type_hints(schema, include_extras=True)
-    told = {name: hint for name, hint in hints.items() if name != "jump_to"}
-    named = {"StateSchema": hints, "OutputSchema": told}
+def _resolve_schema(schemas: Sequence[Any], name: str, omitted: Set[str] = frozenset()) -> Any:
+    """One schema of many; of a field that several have the last hint counts."""
+    found = chain.from_iterable(get_type_hints(s, include_extras=True).items() for s in schemas)
     # A type checker knows no TypedDict that is made at run time.
-    return [TypedDict(*item) for item in named.items()]  # type: ignore[operator]
+    return TypedDict(name, {k: v for k, v in found if k not in omitted})  # type: ignore[operator]
 
 
 # --- one model call -------------------------------------------------------------------------------
@@ -149,7 +143,7 @@ class ToolStrategy:
             structured = self._parse(calls)
             text = self.tool_message_content or f"Returning structured response: {structured}"
         except (MultipleStructuredOutputsError, StructuredOutputValidationError) as error:
-            text = self._handle_structured_output_error(error)
+            text = tool_errors._handle_tool_error(error, flag=self.handle_errors, show=str)
         told = {"content": text, "name": self.name}
         answers = [ToolMessage(**told, tool_call_id=call["id"]) for call in calls]
         return ModelResponse([message, *answers], structured)
@@ -165,22 +159,11 @@ class ToolStrategy:
             text = f"Failed to parse structured output for tool '{self.name}': Failed to parse data"
             raise StructuredOutputValidationError(f"{text} to {self.name}: {error}.") from error
 
-    def _handle_structured_output_error(self, error: Exception) -> str:
-        """The text that goes back to the model; the error itself if it is not to be handled."""
-        handled = self.handle_errors
-        if isinstance(handled, str):
-            return handled
-        if callable(handled) and not isinstance(handled, type):
-            return handled(error)
-        if handled is True or (handled and isinstance(error, handled)):
-            return f"Error: {error}\n Please fix your mistakes."
-        raise error
-
 
 # --- the hooks ------------------------------------------------------------------------------------
 
 
-class AgentMiddleware(Generic[StateT, ContextT]):
+class AgentMiddleware(Generic[injection.StateT, injection.ContextT]):
     """Code that stands around an agent's steps: subclass it and override the hooks you need.
 
     A hook that updates the state may have one side, sync or async; a sync one serves both. Of a
@@ -199,50 +182,37 @@ class AgentMiddleware(Generic[StateT, ContextT]):
         """What its nodes are called after; no two middleware of an agent may share it."""
         return type(self).__name__
 
-    def before_model(self, state: StateT, runtime: Any) -> Any:
+    def before_model(self, state: injection.StateT, runtime: Any) -> Any:
         """Update the state before each model call."""
 
-    async def abefore_model(self, state: StateT, runtime: Any) -> Any:
+    async def abefore_model(self, state: injection.StateT, runtime: Any) -> Any:
         """`before_model`, awaited."""
 
-    def after_model(self, state: StateT, runtime: Any) -> Any:
+    def after_model(self, state: injection.StateT, runtime: Any) -> Any:
         """Update the state after each model call."""
 
-    async def aafter_model(self, state: StateT, runtime: Any) -> Any:
+    async def aafter_model(self, state: injection.StateT, runtime: Any) -> Any:
         """`after_model`, awaited."""
 
     def wrap_model_call(self, request: ModelRequest, handler: Handler) -> ModelCallResult:
         """Give the answer of one model call; `handler(request)` asks the model."""
-        raise _not_available("wrap_model_call", "", "a")
+        raise NotImplementedError("Synchronous implementation of wrap_model_call is not available.")
 
     async def awrap_model_call(self, request: ModelRequest, handler: Handler) -> ModelCallResult:
         """`wrap_model_call`, awaited; so is the handler."""
-        raise _not_available("wrap_model_call", "a", "")
+        raise NotImplementedError(
+            "Asynchronous implementation of awrap_model_call is not available."
+        )
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Give the answer to one tool call; `handler(request)` runs the tool."""
-        raise _not_available("wrap_tool_call", "", "a")
+        raise NotImplementedError("Synchronous implementation of wrap_tool_call is not available.")
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """`wrap_tool_call`, awaited; so is the handler."""
-        raise _not_available("wrap_tool_call", "a", "")
-
-
-def _not_available(hook: str, here: str, there: str) -> NotImplementedError:
-    """The run needs one side of the hook, `here`, and only the other was written.
-
-    Sync is "" and async is "a": every word of the one becomes the other's by that letter.
-    """
-    return NotImplementedError(
-        f"{here}synchronous implementation of {here}{hook} is not available. ".capitalize()
-        + f"You are likely encountering this error because you defined only the {there}sync "
-        f"version ({there}{hook}) and invoked your agent in {'an ' if here else 'a '}{here}"
-        f"synchronous context (e.g., using `{here}stream()` or `{here}invoke()`). To resolve "
-        f"this, either: (1) subclass AgentMiddleware and implement the {here}synchronous "
-        f"{here}{hook} method, (2) use the @{hook} decorator on a standalone {here}sync function, "
-        f"or (3) invoke your agent {there}synchronously using `{there}stream()` or "
-        f"`{there}invoke()`."
-    )
+        raise NotImplementedError(
+            "Asynchronous implementation of awrap_tool_call is not available."
+        )
 
 
 def _own_sides(middleware: AgentMiddleware, hook: str) -> list[Any]:
@@ -252,9 +222,15 @@ def _own_sides(middleware: AgentMiddleware, hook: str) -> list[Any]:
     return [getattr(middleware, name) for name in own]
 
 
-def _hook_node(sides: list[Any]) -> RunnableCallable:
+def _wrappers(middleware: Sequence[Any], hook: str) -> list[list[Any]]:
+    """The sync and the async sides of a hook that wraps, of all middleware that have either."""
+    having = [m for m in middleware if _own_sides(m, hook)]
+    return [[getattr(m, side) for m in having] for side in (hook, f"a{hook}")]
+
+
+def _hook_node(sides: list[Any]) -> branch.RunnableCallable:
     """A hook as a node: each side does its part, and one that is alone does both."""
-    node = RunnableCallable(sides[0])
+    node = branch.RunnableCallable(sides[0])
     if len(sides) == 2:
         node.afunc = sides[1]
     return node
@@ -280,15 +256,10 @@ def _hook_decorator(hook: str) -> Callable[..., Any]:
         if func is None:
             return partial(decorate, can_jump_to=can_jump_to, name=name)
 
-        async def async_wrapped(_self: Any, state: Any, runtime: Any) -> Any:
-            return await func(state, runtime)
-
-        def wrapped(_self: Any, state: Any, runtime: Any) -> Any:
-            return func(state, runtime)
-
-        is_async = iscoroutinefunction(func)
-        method = hook_config(can_jump_to=can_jump_to)(async_wrapped if is_async else wrapped)
-        members = {f"a{hook}" if is_async else hook: method}
+        # A partial can be marked, and the function stays as it was.
+        method: Any = hook_config(can_jump_to=can_jump_to)(partial(func))
+        method.__name__ = func.__name__
+        members = {f"a{hook}" if iscoroutinefunction(func) else hook: staticmethod(method)}
         return type(name or func.__name__, (AgentMiddleware,), members)()
 
     decorate.__name__ = decorate.__qualname__ = hook

@@ -2,8 +2,8 @@
 
 Mirrors langgraph/prebuilt/tool_node.py
 Leaves out answers to an interrupt that do not fit its schema (`is_invalid_resume`), handlers that
-are classes, the refusal of other kinds of `handle_tool_errors`, and TOOL_EXECUTION_ERROR_TEMPLATE,
-which upstream does not use.
+are classes, the refusal of other kinds of `handle_tool_errors` and of handlers for what is no
+exception, and TOOL_EXECUTION_ERROR_TEMPLATE, which upstream does not use.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -64,7 +63,9 @@ def _default_handle_tool_errors(e: Exception) -> str:
     raise e
 
 
-def _handle_tool_error(e: Exception, *, flag: Handling) -> str:
+def _handle_tool_error(
+    e: Exception, *, flag: Handling, show: Callable[[Exception], str] = repr
+) -> str:
     """What the model is told about an error; one that `flag` does not cover is raised again."""
     # True and a text cover all errors; what is empty, or False, covers none.
     kinds: Any = Exception if flag else ()
@@ -77,27 +78,15 @@ def _handle_tool_error(e: Exception, *, flag: Handling) -> str:
         raise e
     if callable(flag) and not isinstance(flag, type):
         return flag(e)
-    return flag if isinstance(flag, str) else TOOL_CALL_ERROR_TEMPLATE.format(error=repr(e))
+    return flag if isinstance(flag, str) else TOOL_CALL_ERROR_TEMPLATE.format(error=show(e))
 
 
 def _infer_handled_types(handler: Callable[..., str]) -> tuple[type[Exception], ...]:
-    """The exceptions that the annotation of a handler's parameter names; without one, all.
-
-    Raises:
-        ValueError: it names something else.
-    """
+    """What the annotation of a handler's parameter names; without one, all exceptions."""
     # Resolved, so that an annotation may be written as text.
     name = next(iter(signature(handler).parameters), "")
     hint = get_type_hints(handler).get(name, Exception)
-    types = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    if all(isinstance(type_, type) and issubclass(type_, Exception) for type_ in types):
-        return types
-    raise ValueError(
-        "Arbitrary types are not supported in the error handler signature. Please annotate "
-        "the error with either a specific Exception type or a union of Exception types. "
-        "For example, `def custom_handler(e: ValueError)` or "
-        f"`def custom_handler(e: Union[ValueError, TypeError])`. Got '{hint}' instead."
-    )
+    return get_args(hint) or (hint,)  # a union has arguments: its members
 
 
 def _filter_validation_errors(e: ValidationError, injected: set[str | None]) -> list[ErrorDetails]:
@@ -110,7 +99,8 @@ def _filter_validation_errors(e: ValidationError, injected: set[str | None]) -> 
 def msg_content_output(output: Any) -> str | list[dict[str, Any]]:
     """A tool's output as the content of a message: text and content blocks stay, else JSON."""
     # Texts in a list are JSON as well: not every provider takes them as blocks.
-    blocks = output if isinstance(output, list) else [None]
-    if all(isinstance(block, dict) and _is_message_content_block(block) for block in blocks):
+    if isinstance(output, str):
         return output
-    return output if isinstance(output, str) else _stringify(output)
+    blocks = output if isinstance(output, list) else [None]
+    is_content = all(isinstance(b, dict) and _is_message_content_block(b) for b in blocks)
+    return output if is_content else _stringify(output)

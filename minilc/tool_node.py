@@ -19,14 +19,11 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from minilc import tool_errors
+from minilc import branch, convert, injection, tool_errors
 from minilc.base import BaseTool, RunnableConfig, _run_to_end, ensure_config
-from minilc.branch import CONFIG_KEY_READ_STATE, CONFIG_KEY_RUNTIME, Command
-from minilc.convert import tool as create_tool
-from minilc.injection import ToolRuntime, _get_all_injected_args, _inject_tool_args, _InjectedArgs
 from minilc.messages import AIMessage, ToolCall, ToolMessage, convert_to_messages
 
-Output = ToolMessage | Command[Any] | list[ToolMessage | Command[Any]]
+Output = ToolMessage | branch.Command[Any] | list[ToolMessage | branch.Command[Any]]
 
 
 @dataclass
@@ -40,7 +37,7 @@ class ToolCallRequest:
     tool_call: ToolCall
     tool: BaseTool | None
     state: Any
-    runtime: ToolRuntime
+    runtime: injection.ToolRuntime
 
     def override(self, **overrides: Any) -> ToolCallRequest:
         """A copy with some fields replaced; a new state also reaches the tool's runtime."""
@@ -73,11 +70,11 @@ class ToolNode:
     def __post_init__(self) -> None:
         # The registry: a call finds its tool by its exact name.
         self.tools_by_name: dict[str, BaseTool] = {}
-        self._injected_args: dict[str, _InjectedArgs] = {}
+        self._injected_args: dict[str, injection._InjectedArgs] = {}
         for tool in self.tools:
-            tool = tool if isinstance(tool, BaseTool) else create_tool(tool)
+            tool = tool if isinstance(tool, BaseTool) else convert.tool(tool)
             self.tools_by_name[tool.name] = tool
-            self._injected_args[tool.name] = _get_all_injected_args(tool)
+            self._injected_args[tool.name] = injection._get_all_injected_args(tool)
         # Makes a thread whenever all it has are busy: tools wait more than they compute.
         self._executor = ThreadPoolExecutor(max_workers=1_000_000)
 
@@ -94,7 +91,7 @@ class ToolNode:
             ValueError: there is no graph around this node to put its Runtime into the config.
         """
         config = ensure_config(config)
-        runtime = config["configurable"].get(CONFIG_KEY_RUNTIME)
+        runtime = config["configurable"].get(branch.CONFIG_KEY_RUNTIME)
         if runtime is None:
             raise ValueError(f"Missing required config key 'N/A' for '{self.name}'.")
         calls, state = self._parse_input(input, config)
@@ -104,7 +101,7 @@ class ToolNode:
             shared[field] = getattr(runtime, field)
         requests = []
         for call in calls:
-            own = ToolRuntime(tool_call_id=call["id"], config=config.copy(), **shared)
+            own = injection.ToolRuntime(tool_call_id=call["id"], config=config.copy(), **shared)
             requests.append(ToolCallRequest(call, self.tools_by_name.get(call["name"]), state, own))
         if sync:
             outputs = self._run_all(requests, config.get("max_concurrency"))
@@ -129,7 +126,7 @@ class ToolNode:
         last = input[-1] if isinstance(input, list) else None
         if isinstance(last, dict) and last.get("type") == "tool_call":
             # 2. Calls alone, as in `Send("tools", [call])`. If there is a graph, it has the state.
-            return input, config["configurable"].get(CONFIG_KEY_READ_STATE, dict)()
+            return input, config["configurable"].get(branch.CONFIG_KEY_READ_STATE, dict)()
         messages = input if isinstance(input, list) else _get_messages(input, self.messages_key)
         if not messages:
             raise ValueError("No message found in input")
@@ -147,23 +144,21 @@ class ToolNode:
         Raises:
             Exception: the first error in the order of the calls, when all of them have ended.
         """
-        if len(requests) == 1:
-            return [copy_context().run(self._run_one, requests[0])]
-        turns, places = iter(range(len(requests))), iter(range((limit or len(requests)) - 1))
-        context = copy_context()
+        turns, context = iter(range(len(requests))), copy_context()
+        workers = min(limit or len(requests), len(requests))
         done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
 
-        def work() -> None:
+        def work(number: int) -> None:
             for taken, turn in enumerate(turns):
                 try:
-                    if not taken and next(places, None) is not None:
-                        self._executor.submit(work)
+                    if not taken and number < workers:
+                        self._executor.submit(work, number + 1)
                     output = context.copy().run(self._run_one, requests[turn])
                     done.put((turn, output, None))
                 except BaseException as error:  # Whatever it is, the caller's thread raises it.
                     done.put((turn, None, error))
 
-        work()
+        work(1)
         outcomes = sorted(done.get() for _ in requests)
         for _, _, error in outcomes:
             if error is not None:
@@ -171,6 +166,7 @@ class ToolNode:
         return [output for _, output, _ in outcomes]
 
     def _run_one(self, request: ToolCallRequest) -> Output:
+        """`_arun_one`, which waits for nothing here."""
         return _run_to_end(self._arun_one(request, sync=True))
 
     async def _arun_one(self, request: ToolCallRequest, sync: bool = False) -> Output:
@@ -187,6 +183,7 @@ class ToolNode:
         return await self._execute_tool_async(request, sync)  # 3.
 
     def _execute_tool_sync(self, request: ToolCallRequest) -> Output:
+        """`_execute_tool_async`, which has the body of both, and waits for nothing here."""
         return _run_to_end(self._execute_tool_async(request, sync=True))
 
     async def _execute_tool_async(self, request: ToolCallRequest, sync: bool = False) -> Output:
@@ -195,9 +192,9 @@ class ToolNode:
         if tool is None:
             return self._validate_tool_call(call)  # 1. Nobody has that name.
         # A tool that a wrapper supplies is not in the registry: it is looked at only now.
-        injected = self._injected_args.get(call["name"]) or _get_all_injected_args(tool)
+        injected = self._injected_args.get(call["name"]) or injection._get_all_injected_args(tool)
         # Before the try: the model cannot mend a state that lacks a field.
-        args: Any = _inject_tool_args(call, injected, request.runtime, self.messages_key)
+        args: Any = injection._inject_tool_args(call, injected, request.runtime, self.messages_key)
         try:
             try:
                 response = tool.invoke(args, config) if sync else await tool.ainvoke(args, config)
@@ -228,12 +225,11 @@ class ToolNode:
             ValueError: it leaves the call unanswered.
         """
         if isinstance(value, ToolMessage):
-            content = tool_errors.msg_content_output(value.content)
-            fits = content is value.content
-            return value if fits else value.model_copy(update={"content": content})
+            text = tool_errors.msg_content_output(value.content)
+            return value if text is value.content else value.model_copy(update={"content": text})
         if isinstance(value, list):
             return self._validate_tool_command_list(value, request)
-        if isinstance(value, Command):
+        if isinstance(value, branch.Command):
             return self._validate_tool_command(value, request, alone)
         raise TypeError(f"Tool {request.tool_call['name']} returned unexpected type: {type(value)}")
 
@@ -253,10 +249,9 @@ class ToolNode:
         update, key, call = command.update, self.messages_key, request.tool_call
         if not isinstance(update, dict | list):
             return command  # 1. No messages to look at.
-        form, fit = "list of messages", "list of messages"
-        if isinstance(update, dict):
-            form, fit = "dict", f"dict with '{key}' key"
-        if isinstance(update, list) != isinstance(request.state, list):
+        is_list = isinstance(update, list)
+        form, fit = ["list of messages"] * 2 if is_list else ["dict", f"dict with '{key}' key"]
+        if is_list != isinstance(request.state, list):
             raise ValueError(
                 f"Tools can provide a {form} in Command.update only when using {fit} as ToolNode "
                 f"input, got: {update} for tool '{call['name']}'"
@@ -279,28 +274,21 @@ class ToolNode:
 
     def _answers(self, output: Any, call: ToolCall) -> list[ToolMessage]:
         """The messages in an output that answer the call."""
-        update = output.update if isinstance(output, Command) else [output]
+        update = output.update if isinstance(output, branch.Command) else [output]
         messages = update.get(self.messages_key, []) if isinstance(update, dict) else update
         messages = convert_to_messages(messages or [])
         return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call["id"]]
 
     def _combine_tool_outputs(self, outputs: list[Output], state: Any) -> Any:
-        """All answers as one update, or as several if a Command is among them.
-
-        Raises:
-            ValueError: two Commands are for the parent graph, which would get only one.
-        """
+        """All answers as one update, or as several if a Command is among them."""
 
         def update(messages: list[Any]) -> Any:
             return messages if isinstance(state, list) else {self.messages_key: messages}
 
         flat = [part for out in outputs for part in (out if isinstance(out, list) else [out])]
-        if not any(isinstance(part, Command) for part in flat):
+        if not any(isinstance(part, branch.Command) for part in flat):
             return update(flat)
-        leaving = [part for part in flat if isinstance(part, Command) and part.graph is not None]
-        if len(leaving) > 1:
-            raise ValueError(f"A graph is left only once, but its tools returned {leaving}")
-        return [part if isinstance(part, Command) else update([part]) for part in flat]
+        return [part if isinstance(part, branch.Command) else update([part]) for part in flat]
 
 
 def tools_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:

@@ -799,11 +799,7 @@ def test_sends_to_the_parent_go_together_in_upstream_alone(invoke: Invoke) -> No
         return lc.Command(graph=lc.Command.PARENT, goto=[lc.Send("visit", c) for c in cities])
 
     assert answers(LANGCHAIN) == [command(LANGCHAIN, "北京", "上海")]
-    commands = [command(MINILC, "北京"), command(MINILC, "上海")]
-    assert error_of(lambda: answers(MINILC)) == (
-        "ValueError",
-        f"A graph is left only once, but its tools returned {commands}",
-    )
+    assert answers(MINILC) == [command(MINILC, "北京"), command(MINILC, "上海")]
 
 
 # tools_condition

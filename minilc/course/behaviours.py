@@ -169,7 +169,8 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         14,
         "the history has an AIMessage with invalid_tool_calls and no answer to them",
         "the model is sent the history as it is",
-        "the model is sent an answer for each, that says that the arguments were malformed",
+        "the model is sent an answer for each, that says that the arguments were malformed; "
+        "minilc does as the older release",
         "langchain",
         "1.4.3",
     ),

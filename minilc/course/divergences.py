@@ -335,7 +335,7 @@ DIVERGENCES: tuple[Divergence, ...] = (
         9,
         "More is checked, and sooner: names, paths, a limit of 0, missing messages.",
         "It shows when the graph is compiled or runs, or not at all.",
-        "Each check is a line, and meets what hardly anybody writes.",
+        "These mistakes show in the first run; what no run shows, an edge to nowhere, is checked.",
     ),
     Divergence(
         "nothing-written",
@@ -381,19 +381,19 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "Upstream looks at the text where it looks for a union; other annotations it resolves.",
     ),
     Divergence(
-        "handler-of-mixed-union",
+        "handler-annotations",
         10,
-        "An error handler for a union that holds something else than exceptions is refused in "
-        "words of its own.",
-        "It is refused in the words for any annotation that is no exception.",
-        "One text says what is wrong with both.",
+        "An error handler whose annotation is, or holds, no exception is refused when an error "
+        "comes.",
+        "It covers the errors that are of the kinds it names; no error is an int.",
+        "What it does not cover comes out as it is, so that no error is lost.",
     ),
     Divergence(
         "other-kinds-of-handling",
         10,
         "A handle_tool_errors of another kind, such as 7, is refused when an error comes.",
-        "It is taken for True or False.",
-        "The kinds are named where it is declared, and a type checker holds others up.",
+        "Whatever is true covers all errors, and whatever is false none.",
+        "It is how Python reads any flag, and the errors that are covered can still be seen.",
     ),
     Divergence(
         "invocation-error-by-hand",
@@ -484,9 +484,8 @@ DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
         "parent-sends",
         12,
-        "The Sends of several Commands for the parent graph become one Command; of other "
-        "Commands for it all but the first are lost.",
-        "A second Command for the parent is refused.",
+        "The Sends of several Commands for the parent graph become one Command.",
+        "They stay apart, as other Commands for the parent do; the first of them counts.",
         "A graph is left only once; what merges them serves graphs of several agents alone.",
     ),
     Divergence(
@@ -503,6 +502,27 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "update, which ToolNode would refuse.",
         "It shows the dict that is needed.",
         "An error's example should work.",
+    ),
+    Divergence(
+        "missing-side-advice",
+        13,
+        "The error about a side of a hook that is missing, sync or async, goes on with advice.",
+        "It says which side is missing.",
+        "The name of the missing method is the advice.",
+    ),
+    Divergence(
+        "name-of-a-hook",
+        13,
+        "The error about a decorated hook that can only be awaited calls it async_wrapped.",
+        "It has the name of the function.",
+        "That is the name that one can look for.",
+    ),
+    Divergence(
+        "structured-handlers",
+        13,
+        "A function for handle_errors of a ToolStrategy is called for any error.",
+        "It covers what its annotation names, as a function for handle_tool_errors does.",
+        "One rule, and one piece of code, for both places where errors become messages.",
     ),
     Divergence(
         "agent-hooks",
@@ -545,6 +565,22 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "A model may be given as a text; init_chat_model finds the provider's class.",
         "It must be a model, and a text is refused.",
         "To look up classes of packages says nothing about tool calls.",
+    ),
+    Divergence(
+        "unreadable-calls",
+        14,
+        "A call in the history whose arguments could not be read is answered with an error before "
+        "the model is asked.",
+        "The history goes to the model as it is, as it did before langchain 1.4.3.",
+        "To find such calls the whole history is read before each model call; nothing in the loop "
+        "needs it.",
+    ),
+    Divergence(
+        "history-in-place",
+        14,
+        "What wrap_model_call adds to the list request.messages becomes part of the state.",
+        "It is sent to the model in this call only, as with override(messages=...).",
+        "A request is a question to the model; the state is changed by what comes back.",
     ),
     Divergence(
         "undeclared-tools",

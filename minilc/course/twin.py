@@ -68,9 +68,11 @@ def twin(
         LookupError: there is no such row.
     """
     row: Row | None = None
-    if differs is not None:
+    is_new = behaviour is None or behaviours.active(behaviour)
+    # With both, minilc does as the older release did: only from the newer one it differs.
+    if differs is not None and is_new:
         row = divergences.row(differs)
-    elif behaviour is not None and not behaviours.active(behaviour):
+    elif differs is None and behaviour is not None and not is_new:
         row = behaviours.row(behaviour)
     ours, theirs = observe(function, MINILC), observe(function, LANGCHAIN)
     difference = first_difference(ours.compared, theirs.compared)

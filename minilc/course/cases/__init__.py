@@ -40,7 +40,8 @@ class Case:
         title: what is compared, as a sentence.
         run: the function of one argument `lc`.
         differs: a row of `divergences`: minilc differs on purpose.
-        behaviour: a row of `behaviours`: upstream itself changed, and minilc does as the newer one.
+        behaviour: a row of `behaviours`: upstream itself changed, and minilc does as the newer
+            one; or as the older one, if `differs` is given as well.
     """
 
     layer: int
@@ -64,11 +65,10 @@ class Case:
     @property
     def registered(self) -> str | None:
         """The row that says that both worlds differ on the installed version; None if equal."""
+        is_new = self.behaviour is None or behaviours.active(self.behaviour)
         if self.differs is not None:
-            return self.differs
-        if self.behaviour is not None and not behaviours.active(self.behaviour):
-            return self.behaviour
-        return None
+            return self.differs if is_new else None
+        return None if is_new else self.behaviour
 
 
 def case(

@@ -357,7 +357,12 @@ def broken_arguments(lc: World) -> Any:
     return run(lc, lc.AIMessage("", invalid_tool_calls=[broken]), tools=[weather(lc)])
 
 
-@case(LAYER, "in the next turn they are answered", behaviour="repaired-invalid-calls")
+@case(
+    LAYER,
+    "in the next turn they are answered",
+    behaviour="repaired-invalid-calls",
+    differs="unreadable-calls",
+)
 def broken_arguments_repaired(lc: World) -> Any:
     broken = {
         "name": "get_weather",

@@ -458,7 +458,11 @@ async def async_hooks(lc: World) -> Any:
     return await agent.ainvoke(user()), log
 
 
-@case(LAYER, "a sync wrap_tool_call does not serve a run that is awaited")
+@case(
+    LAYER,
+    "a sync wrap_tool_call does not serve a run that is awaited",
+    differs="missing-side-advice",
+)
 async def sync_tool_wrapper_awaited(lc: World) -> Any:
     @lc.wrap_tool_call
     def audit(request: Any, handler: Any) -> Any:
@@ -468,7 +472,11 @@ async def sync_tool_wrapper_awaited(lc: World) -> Any:
     return await agent.ainvoke(user())
 
 
-@case(LAYER, "an async wrap_tool_call does not serve a run that is not awaited")
+@case(
+    LAYER,
+    "an async wrap_tool_call does not serve a run that is not awaited",
+    differs="missing-side-advice",
+)
 def async_tool_wrapper_invoked(lc: World) -> Any:
     @lc.wrap_tool_call
     async def audit(request: Any, handler: Any) -> Any:
@@ -477,7 +485,11 @@ def async_tool_wrapper_invoked(lc: World) -> Any:
     return lc.create_agent(model_of(lc), [weather(lc)], middleware=[audit]).invoke(user())
 
 
-@case(LAYER, "a sync wrap_model_call does not serve a run that is awaited")
+@case(
+    LAYER,
+    "a sync wrap_model_call does not serve a run that is awaited",
+    differs="missing-side-advice",
+)
 async def sync_model_wrapper_awaited(lc: World) -> Any:
     @lc.wrap_model_call
     def look(request: Any, handler: Any) -> Any:
@@ -486,7 +498,11 @@ async def sync_model_wrapper_awaited(lc: World) -> Any:
     return await lc.create_agent(model_of(lc), [weather(lc)], middleware=[look]).ainvoke(user())
 
 
-@case(LAYER, "an async wrap_model_call does not serve a run that is not awaited")
+@case(
+    LAYER,
+    "an async wrap_model_call does not serve a run that is not awaited",
+    differs="missing-side-advice",
+)
 def async_model_wrapper_invoked(lc: World) -> Any:
     @lc.wrap_model_call
     async def look(request: Any, handler: Any) -> Any:

@@ -256,7 +256,7 @@ def flag_method(lc: World) -> Any:
     return handled(lc, ValueError("kaput"), Desk().told)
 
 
-@case(LAYER, "an annotation that is no exception is refused when an error comes")
+@case(LAYER, "an annotation that is no exception", differs="handler-annotations")
 def flag_wrong_function(lc: World) -> Any:
     def told(error: int) -> str:
         return "x"
@@ -267,7 +267,7 @@ def flag_wrong_function(lc: World) -> Any:
 @case(
     LAYER,
     "a union with something that is no exception, when an error comes",
-    differs="handler-of-mixed-union",
+    differs="handler-annotations",
 )
 def flag_wrong_union(lc: World) -> Any:
     def told(error: ValueError | int) -> str:
