@@ -177,14 +177,16 @@ def _add_edges(
     loop_entry, loop_exit = route[0], route[-1]
     graph.add_edge(START, loop_entry)
     if tool_node:
+        ends: Any = {"model_destination": loop_entry, "end_destination": END}
+        ends["structured_output_tools"] = output_tools
         direct = any(tool.return_direct for tool in tool_node.tools_by_name.values())
         to = [loop_entry, END] if direct or output_tools else [loop_entry]
-        path = _make_tools_to_model_edge(tool_node, loop_entry, output_tools, END)
+        path = _make_tools_to_model_edge(tool_node=tool_node, **ends)
         graph.add_conditional_edges("tools", path, to)
         # The model may have to be asked again only if there is somebody to answer its calls.
         wrapping = any(hooks._own_sides(m, "wrap_model_call") for m in middleware)
         again = [loop_entry] if output_tools or wrapping or after else []
-        path = _make_model_to_tools_edge(loop_entry, output_tools, END)
+        path = _make_model_to_tools_edge(**ends)
         graph.add_conditional_edges(loop_exit, path, ["tools", END, *again])
     else:
         route.append(END)
@@ -223,7 +225,7 @@ def _fetch_last_ai_and_tool_messages(messages: Any) -> tuple[AIMessage | None, l
 
 
 def _make_model_to_tools_edge(
-    model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
+    *, model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
 ) -> Path:
     """The edge out of the model: are there calls to run?"""
 
