@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from langchain_core.tools import tool
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
+from minilc.course.articles.ledger import Seen
 from minilc.course.scripted import ScriptedChatModel
 
+NEAR = 5  # lines
 SITE = Path(langchain_core.__file__).parents[1]
 QUESTION: Any = {"messages": [{"role": "user", "content": "北京今天天气怎么样？"}]}
 
@@ -78,3 +81,23 @@ def error(function: Callable[[], Any]) -> str:
     except Exception as raised:  # whatever it is, it is what the check looks at
         return f"{type(raised).__name__}: {raised}"
     return ""
+
+
+def is_where_said(claim: str) -> Seen:
+    """Whether the source is in the file and around the lines that an article names."""
+    from minilc.course.articles.places import NAMED
+
+    named = [one for one in NAMED if one.claim == claim]
+    found = [(one, one.place) for one in named]
+    right = [
+        place is not None and place.file == one.file and _around(one.lines, place.first, place.last)
+        for one, place in found
+    ]
+    return Seen(all(right), shows=[str(place) for _, place in found])
+
+
+def _around(lines: str, first: int, last: int) -> bool:
+    """Whether `lines 10-20` are the lines of something, give or take a few for decorators."""
+    said = [int(number) for number in re.findall(r"\d+", lines)]
+    near = abs(said[0] - first) <= NEAR
+    return near and (len(said) == 1 or abs(said[-1] - last) <= NEAR)
