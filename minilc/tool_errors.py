@@ -63,9 +63,7 @@ def _default_handle_tool_errors(e: Exception) -> str:
     raise e
 
 
-def _handle_tool_error(
-    e: Exception, *, flag: Handling, show: Callable[[Exception], str] = repr
-) -> str:
+def _handle_tool_error(e: Exception, *, flag: Handling, show: Any = repr) -> str:
     """What the model is told about an error; one that `flag` does not cover is raised again."""
     # True and a text cover all errors; what is empty, or False, covers none.
     kinds: Any = Exception if flag else ()

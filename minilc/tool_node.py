@@ -4,7 +4,8 @@ Mirrors langgraph/prebuilt/tool_node.py
 Leaves out what every Runnable has beyond invoke and ainvoke, tags, the class of the dict
 `ToolCallWithContext`, `input_type` (the state tells in which form the answers go), Commands that
 remove all messages, one Command of the Sends of several, the errors about a known tool that a
-wrapper takes away and about lists of other things, and the warning when a request is assigned to.
+wrapper takes away and about lists of other things, the refusal of a Command whose update has
+another form than the input, and the warning when a request is assigned to.
 """
 
 from __future__ import annotations
@@ -249,13 +250,6 @@ class ToolNode:
         update, key, call = command.update, self.messages_key, request.tool_call
         if not isinstance(update, dict | list):
             return command  # 1. No messages to look at.
-        is_list = isinstance(update, list)
-        form, fit = ["list of messages"] * 2 if is_list else ["dict", f"dict with '{key}' key"]
-        if is_list != isinstance(request.state, list):
-            raise ValueError(
-                f"Tools can provide a {form} in Command.update only when using {fit} as ToolNode "
-                f"input, got: {update} for tool '{call['name']}'"
-            )
         command = deepcopy(command)
         answers = self._answers(command, call)
         for answer in answers:

@@ -737,8 +737,13 @@ def test_the_example_in_that_error_fits_calls_alone_in_minilc_alone(invoke: Invo
     assert example(LANGCHAIN) == f"`Command(update={answers}, ...)`."
 
 
-def test_a_command_in_the_other_form_is_an_error(lc: World, invoke: Invoke) -> None:
-    update: Any = {"city": "北京"}
+def test_a_command_in_the_other_form_is_an_error_upstream_alone(invoke: Invoke) -> None:
+    # The row "command-form".
+    answer = MINILC.ToolMessage("x", tool_call_id="call_1")
+    for value, form in (({"messages": [answer]}, "list"), ([answer], "dict"), ([answer], "calls")):
+        [passed] = commanding(MINILC, invoke, MINILC.Command(update=value), form=form)
+        assert type(passed.update) is type(value)
+    lc, update = LANGCHAIN, {"city": "北京"}
     command = lc.Command(update=update)
     assert error_of(lambda: commanding(lc, invoke, command, form="list")) == (
         "ValueError",

@@ -496,6 +496,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "It is the one exception to the rule that the layer teaches.",
     ),
     Divergence(
+        "command-form",
+        12,
+        "A Command with a dict for a list of messages, or with a list for a state, is refused.",
+        "ToolNode passes it on; a graph refuses a list where its state is to be updated.",
+        "What can be written to a state is the state's to say, in one place for all nodes.",
+    ),
+    Divergence(
         "answer-example",
         12,
         "For a call that was sent alone, the error about a missing answer shows a list as "

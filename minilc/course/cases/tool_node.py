@@ -392,13 +392,13 @@ def commands_for_parent(lc: World) -> Any:
     return run_tools(lc, [hand_over], *calls)
 
 
-@case(LAYER, "a Command with a dict does not fit a list of messages")
+@case(LAYER, "a Command with a dict does not fit a list of messages", differs="command-form")
 def command_for_list(lc: World) -> Any:
     value = lc.Command(update={"messages": [lc.ToolMessage("done", tool_call_id="c1", id="m")]})
     return lc.ToolNode([returning(lc, value)]).invoke([asks(lc, call("give"))], by_hand(lc))
 
 
-@case(LAYER, "a Command with a list does not fit a state")
+@case(LAYER, "a Command with a list does not fit a state", differs="command-form")
 def command_with_list(lc: World) -> Any:
     value = lc.Command(update=[lc.ToolMessage("done", tool_call_id="c1", id="m")])
     return run_tools(lc, [returning(lc, value)], call("give"))
