@@ -120,8 +120,8 @@ assert list(orders.tool_call_schema.model_fields) == ["shop"]
 
 # %%
 def inject_v0(tool, args, runtime):
-    names = [name for name in tool.args_schema.model_fields if name in runtime.state]
-    return args | {name: runtime.state[name] for name in names}
+    names = tool.args_schema.model_fields
+    return args | {name: value for name, value in runtime.state.items() if name in names}
 
 
 # %% [markdown] lang="en"
@@ -186,7 +186,7 @@ def about(rt: ToolRuntime, call_id: Annotated[str, InjectedToolCallId]) -> str:
 
 # %%
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 
 HOME = {"user": "小明", "city": "上海"}
 
@@ -499,7 +499,7 @@ assert messages[-2].content == "北京: 戒指"
 # %% [markdown] lang="en"
 # Any tool may, and any node. One harmless tool that writes a field `user`, and the model is 小红 once more.
 #
-# **Who is asking belongs into the context.** The caller hands it over with each run. No tool can write it into the state, and a frozen class keeps it as it is.
+# **Who is asking belongs into the context.** The caller hands it over with each run. No update of the state reaches it, and a frozen class keeps a tool from changing it.
 
 
 # %%
@@ -520,6 +520,8 @@ state = shop_agent(runtime=fake).invoke(asked, context=Context("小明"))
 assert state["messages"][2].content == "北京: 茶"
 with expect_error(AttributeError, "'NoneType' object has no attribute 'user_id'"):
     shop_agent().invoke(asked)
+with expect_error(FrozenInstanceError, "cannot assign to field 'user_id'"):
+    Context("小明").user_id = "小红"
 
 # %% [markdown] lang="en"
 # The forged runtime is gone. And who forgets the context gets an error at once, not the orders of somebody.
@@ -654,7 +656,8 @@ ex.show("injection-3")
 @tool
 def weather_here(runtime: ToolRuntime[Context]) -> str:
     """The weather where the user is."""
-    return f"{ {'小明': '北京'}[runtime.context.user_id] }: 晴"
+    homes = {"小明": "北京"}
+    return f"{homes[runtime.context.user_id]}: 晴"
 
 
 model = Scripted([AIMessage("", tool_calls=[call("weather_here")]), "北京今天晴。"])
