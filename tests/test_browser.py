@@ -39,14 +39,7 @@ FLAGS = (
 TOKEN = "tests"
 REAL = ("00_map.ipynb", "03_base.ipynb")
 WIDGETS = "widgets.ipynb"
-SECONDS = 60  # that anything on the page may take, on a machine that is busy with other things
-
-pytestmark = [
-    # Only this machine: the test, the browser and JupyterLab talk over loopback.
-    pytest.mark.allow_hosts(["127.0.0.1"]),
-    # One JupyterLab, also where tests are shared between processes.
-    pytest.mark.xdist_group("browser"),
-]
+SECONDS = 120  # that anything on the page may take, on a machine that is busy with other things
 
 SETUP = '''\
 from minilc.course import draw, widgets
@@ -92,7 +85,7 @@ def missing(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser() -> Iterator[Any]:
     """Headless Chromium with an empty profile."""
     path = os.environ.get("MINILC_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
@@ -107,18 +100,17 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
-@pytest.fixture(scope="module")
-def server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+@pytest.fixture
+def server(browser: Any, tmp_path: Path) -> Iterator[Lab]:
     """JupyterLab on loopback, in folders of its own."""
-    folder = tmp_path_factory.mktemp("lab")
-    made = folder / lab.NOTEBOOKS
+    made = tmp_path / lab.NOTEBOOKS
     made.mkdir()
     for name in REAL:
         shutil.copy(notebooks.ROOT / name, made)
-    shutil.copytree(ROOT / "images", folder / "images")
+    shutil.copytree(ROOT / "images", tmp_path / "images")
     write_widgets(made / WIDGETS)
-    with started(folder) as address:
-        yield Lab(address, folder)
+    with started(tmp_path) as address:
+        yield Lab(address, tmp_path)
 
 
 def write_widgets(path: Path, outputs: Sequence[Any] = ((),) * len(CELLS)) -> None:
@@ -221,16 +213,6 @@ def show(browser: Any, server: Lab, name: str) -> Any:
     return page
 
 
-@pytest.fixture(scope="module")
-def pages(browser: Any, server: Lab) -> dict[str, Any]:
-    """Every notebook in a page of its own, all of them running at the same time."""
-    opened = {}
-    for name in (WIDGETS, *REAL):
-        opened[name] = show(browser, server, name)
-        opened[name].evaluate(RUN_ALL)
-    return opened
-
-
 def finished(page: Any) -> Any:
     """A page in which every cell has run, none with an error."""
     page.wait_for_function(RAN)
@@ -240,18 +222,12 @@ def finished(page: Any) -> Any:
     return page
 
 
-@pytest.fixture(scope="module")
-def page(pages: dict[str, Any]) -> Any:
-    """The notebook with all widgets."""
-    return finished(pages[WIDGETS])
-
-
 def output(page: Any, cell: int) -> Any:
     """What stands below a cell."""
     return page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea").first
 
 
-def test_the_slider_of_the_stepper_moves_both_runs(page: Any) -> None:
+def the_slider_of_the_stepper_moves_both_runs(page: Any) -> None:
     stepper = output(page, 1)
     ours, theirs = (stepper.get_by_role("region", name=name) for name in ("minilc", "LangChain"))
     expect(stepper).to_contain_text("both runs are equal in every step")
@@ -270,14 +246,14 @@ def test_the_slider_of_the_stepper_moves_both_runs(page: Any) -> None:
     expect(ours).to_contain_text("minilc: START")
 
 
-def test_play_moves_the_slider_to_the_end(page: Any) -> None:
+def play_moves_the_slider_to_the_end(page: Any) -> None:
     stepper = output(page, 2)
     expect(stepper).to_contain_text("they differ first at step 2: ['messages'][2].content: ")
     stepper.get_by_role("button", name="Play").press("Enter")
     expect(stepper).to_contain_text("LangChain: END")
 
 
-def test_typed_source_changes_what_the_model_is_sent(page: Any) -> None:
+def typed_source_changes_what_the_model_is_sent(page: Any) -> None:
     bench = output(page, 3)
     expect(bench).to_contain_text("Anthropic")
     expect(bench.get_by_text("both worlds send this")).to_have_count(3)
@@ -290,7 +266,7 @@ def test_typed_source_changes_what_the_model_is_sent(page: Any) -> None:
     expect(bench).to_contain_text("SyntaxError: ")
 
 
-def test_a_ticked_box_changes_the_exits(page: Any) -> None:
+def a_ticked_box_changes_the_exits(page: Any) -> None:
     router = output(page, 4)
     expect(router).to_contain_text("exit 4, to tools (1 Send): a call is pending")
     router.get_by_label("answers #call_1 itself").press("Space")
@@ -301,7 +277,7 @@ def test_a_ticked_box_changes_the_exits(page: Any) -> None:
     assert router.locator("tr.on").count() == 1
 
 
-def test_a_typed_call_changes_what_the_tool_node_answers(page: Any) -> None:
+def a_typed_call_changes_what_the_tool_node_answers(page: Any) -> None:
     bench = output(page, 5)
     expect(bench).to_contain_text("北京: sunny for 3 days")
     bench.get_by_label("preset").select_option("forged injected argument")
@@ -311,13 +287,14 @@ def test_a_typed_call_changes_what_the_tool_node_answers(page: Any) -> None:
     expect(bench).to_contain_text("both worlds do the same")
 
 
-def test_a_notebook_that_was_not_run_shows_what_the_widgets_left(
-    browser: Any, server: Lab, page: Any, monkeypatch: pytest.MonkeyPatch
+def a_notebook_that_was_not_run_shows_what_the_widgets_left(
+    browser: Any, server: Lab, outputs: Sequence[Any]
 ) -> None:
     left = server.folder / lab.NOTEBOOKS / "left.ipynb"
-    write_widgets(left, [notebooks.clean(outputs) for outputs in page.evaluate(OUTPUTS)])
-    monkeypatch.setenv("JUPYTER_DATA_DIR", environment(server.folder)["JUPYTER_DATA_DIR"])
-    lab.trust([left])
+    write_widgets(left, [notebooks.clean(one) for one in outputs])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_DATA_DIR", environment(server.folder)["JUPYTER_DATA_DIR"])
+        lab.trust([left])
     saved = show(browser, server, left.name)
     expect(output(saved, 1)).to_contain_text("both runs are equal in every step")
     expect(output(saved, 1).get_by_role("img")).to_have_count(2)
@@ -327,7 +304,19 @@ def test_a_notebook_that_was_not_run_shows_what_the_widgets_left(
     assert saved.get_by_role("slider").count() == 0
 
 
-@pytest.mark.parametrize("name", REAL)
-def test_a_notebook_of_the_course_runs(pages: dict[str, Any], name: str) -> None:
-    page = finished(pages[name])
-    expect(page.locator(".jp-RenderedSVG img").first).to_be_visible()
+# Only this machine: the test, the browser and JupyterLab talk over loopback.
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_notebooks_run_and_every_widget_moves_in_jupyterlab(browser: Any, server: Lab) -> None:
+    # One test, because one JupyterLab is to do, also where tests are shared between processes.
+    pages = {name: show(browser, server, name) for name in (WIDGETS, *REAL)}
+    for opened in pages.values():
+        opened.evaluate(RUN_ALL)
+    page = finished(pages[WIDGETS])
+    the_slider_of_the_stepper_moves_both_runs(page)
+    play_moves_the_slider_to_the_end(page)
+    typed_source_changes_what_the_model_is_sent(page)
+    a_ticked_box_changes_the_exits(page)
+    a_typed_call_changes_what_the_tool_node_answers(page)
+    a_notebook_that_was_not_run_shows_what_the_widgets_left(browser, server, page.evaluate(OUTPUTS))
+    for name in REAL:
+        expect(finished(pages[name]).locator(".jp-RenderedSVG img").first).to_be_visible()
