@@ -96,8 +96,7 @@ class BaseTool(BaseModel, ABC):
 
     def get_input_schema(self, config: Config = None) -> Any:
         """The schema of everything that the tool takes."""
-        own = self.args_schema
-        return schema.create_schema_from_function(self.name, self._run) if own is None else own
+        return self.args_schema or schema.create_schema_from_function(self.name, self._run)
 
     @property
     def is_single_input(self) -> bool:
@@ -292,8 +291,7 @@ class _FunctionTool(BaseTool):
         return self.func(*args, **kwargs)
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
-        function = self.coroutine or super()._arun
-        return await function(*args, **kwargs)
+        return await (self.coroutine or super()._arun)(*args, **kwargs)
 
     def _function(self, awaited: bool = True) -> Any:
         return (awaited and self.coroutine) or self.func or self.coroutine or self._run

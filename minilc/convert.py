@@ -52,10 +52,9 @@ def tool(
             given |= {"description": text, "args_schema": schema}
             return StructuredTool.from_function(**given, **reading)
         text = text or source.__doc__
+        error = "Function must have either a docstring or description when infer_schema is False."
         if text is None:
-            raise ValueError(
-                "Function must have either a docstring or description when infer_schema is False."
-            )
+            raise ValueError(error)
         return Tool(**given, description=text)
 
     if runnable is not None:

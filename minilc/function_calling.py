@@ -3,13 +3,14 @@
 Mirrors langchain_core/utils/{function_calling,json_schema}.py, convert_to_anthropic_tool of
 langchain_anthropic/chat_models.py, langchain_google_genai/_function_utils.py
 Leaves out pydantic.v1 models, Bedrock's dicts, OpenAI's custom (free text) tools, Google's own
-tools, Anthropic's own tools in `extras`, references into other files, a
-given JSON schema that is sent as it is, the advice that upstream
-adds to pydantic's error, convert_to_json_schema, tool_example_to_messages.
+tools, Anthropic's own tools in `extras` and its eager_input_streaming, references into other files,
+a given JSON schema that is sent as it is, the advice that upstream adds to pydantic's error,
+convert_to_json_schema, tool_example_to_messages.
 """
 
 import functools
 import inspect
+import json
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, Field
@@ -19,11 +20,11 @@ from minilc.base import BaseTool, Tool
 from minilc.schema import _build_model, _parse_google_docstring, create_schema_from_function
 
 # What Anthropic takes beside the name; a tool carries it in `extras`.
-_ANTHROPIC_EXTRA_FIELDS = frozenset(
-    "allowed_callers cache_control defer_loading eager_input_streaming input_examples".split()
-)
+_ANTHROPIC_EXTRA_FIELDS = "allowed_callers cache_control defer_loading input_examples".split()
 
-_OPENAI_KEYS = ("name", "description", "parameters", "strict")
+# What OpenAI takes. Anthropic has another word for the parameters.
+_OPENAI_KEYS = {key: key for key in ("name", "description", "parameters", "strict")}
+_OPENAI_KEYS["input_schema"] = "parameters"
 
 
 def convert_to_openai_tool(tool: Any, *, strict: bool | None = None) -> dict[str, Any]:
@@ -80,9 +81,8 @@ def _to_openai_function(function: Any) -> dict[str, Any]:
     if isinstance(function, BaseTool):
         return _format_tool_to_openai_function(function)
     if isinstance(function, dict) and "name" in function:
-        # It is in OpenAI's shape already, or in Anthropic's, which has a word of its own.
-        known = {"input_schema": "parameters"} | {key: key for key in _OPENAI_KEYS}
-        return {known[key]: value for key, value in function.items() if key in known}
+        # It is in OpenAI's shape already, or in Anthropic's.
+        return {_OPENAI_KEYS[key]: function[key] for key in function if key in _OPENAI_KEYS}
     if is_typeddict(function):
         function = _typed_dict_to_pydantic(function)
     elif callable(function) and not hasattr(function, "model_json_schema"):
@@ -106,17 +106,19 @@ def _format_tool_to_openai_function(tool: BaseTool) -> dict[str, Any]:
         properties = {"__arg1": {"title": "__arg1", "type": "string"}}
         parameters = {"properties": properties, "required": ["__arg1"], "type": "object"}
         return {"name": tool.name, "description": tool.description, "parameters": parameters}
-    schema = tool.tool_call_schema
-    schema = schema if isinstance(schema, dict) else _model_json_schema(schema)
-    function = _convert_json_schema_to_openai_function(schema)
+    if isinstance(schema := tool.tool_call_schema, dict):
+        function = _convert_json_schema_to_openai_function(schema)
+    else:
+        function = json.loads(_function_of_tool_schema(schema))
     function["description"] = tool.description or function["description"]
     return function | {"name": tool.name}
 
 
 @functools.lru_cache(maxsize=512)
-def _model_json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    # A tool makes its model once, so pydantic is asked once too, not at every turn of an agent.
-    return model.model_json_schema()
+def _function_of_tool_schema(schema: type[BaseModel]) -> str:
+    # A tool makes its schema once, so the JSON is made once too, not at every turn of an agent.
+    # It is kept as text, because each caller gets a copy that is its own to change.
+    return json.dumps(_convert_json_schema_to_openai_function(schema.model_json_schema()))
 
 
 def _typed_dict_to_pydantic(typed_dict: Any) -> type[BaseModel]:

@@ -2,13 +2,14 @@
 
 Mirrors langchain_core/messages/{base,human,system,ai,tool,modifier,utils}.py
 Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded), content_blocks
-(the standard form of content), serialisation, `.text()` as a call, `html=` and bold titles of
-pretty_repr, calls in additional_kwargs, checks of usage_metadata; of dicts that become messages the
-role `remove`, what remembers the role `developer`, and arguments of OpenAI's calls that are a dict
-already.
+(the standard form of content), serialisation, `.text()` as a call, `html=` and invalid calls of
+pretty_repr, calls and unknown keys in additional_kwargs, checks of usage_metadata; of
+dicts that become messages the role `remove`, what remembers the role `developer`, and arguments of
+OpenAI's calls that are a dict already.
 """
 
 import json
+import sys
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -49,8 +50,10 @@ class BaseMessage(BaseModel):
         return f"{title:=^80}{name}\n\n{self.content}"
 
     def pretty_print(self) -> None:
-        """Print `pretty_repr`."""
-        print(self.pretty_repr())
+        """Print `pretty_repr`, with a bold title where somebody sits before the interpreter."""
+        title = f" {self.type.title()} Message "
+        bold = f"\033[1m{title}\033[0m" if hasattr(sys, "ps2") else title
+        print(self.pretty_repr().replace(title, bold, 1))
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         # A field that still has its default says nothing; empty dicts and lists are shown.
@@ -114,15 +117,10 @@ class AIMessage(BaseMessage):
 
     def pretty_repr(self) -> str:
         """The message, then its tool calls with their arguments."""
-        lines = [super().pretty_repr().strip()]
-        for title, calls in (("Tool", self.tool_calls), ("Invalid Tool", self.invalid_tool_calls)):
-            lines += [f"{title} Calls:"] if calls else []
-            for call in calls:
-                args, error = call["args"], call.get("error")
-                shown = [f"{k}: {v}" for k, v in args.items()] if isinstance(args, dict) else [args]
-                lines += [f"  {call['name']} ({call['id']})", f" Call ID: {call['id']}"]
-                lines += [f"  Error: {error}"] if error else []
-                lines += ["  Args:", *(f"    {text}" for text in shown)]
+        lines = [super().pretty_repr().strip(), *(["Tool Calls:"] if self.tool_calls else [])]
+        for call in self.tool_calls:
+            lines += [f"  {call['name']} ({call['id']})", f" Call ID: {call['id']}", "  Args:"]
+            lines += [f"    {name}: {value}" for name, value in call["args"].items()]
         return "\n".join(lines).strip()
 
 
@@ -204,17 +202,15 @@ _ALIASES = {"user": "human", "assistant": "ai", "developer": "system"}
 
 
 def _create_message_from_message_type(role: str, content: Any, **fields: Any) -> BaseMessage:
-    """A message of that role; what is no field of a message goes to its additional_kwargs."""
+    """A message of that role; as on every message, what is no field of it is kept."""
     message_class: Any = _CLASSES.get(_ALIASES.get(role, role))
     if message_class is None:
         roles = "'human', 'user', 'ai', 'assistant', 'function', 'tool', 'system', or 'developer'"
         text = f"Unexpected message type: '{role}'. Use one of {roles}."
         raise ValueError(create_message(text))
-    more = fields.pop("additional_kwargs", {})
-    known = {key: fields.pop(key) for key in message_class.model_fields.keys() & fields.keys()}
-    if calls := known.get("tool_calls"):
-        known["tool_calls"] = [parse_tool_call(c) if "function" in c else c for c in calls]
-    return message_class(content=content, **known, additional_kwargs=fields | more)
+    if calls := fields.get("tool_calls"):
+        fields["tool_calls"] = [parse_tool_call(c) if "function" in c else c for c in calls]
+    return message_class(content=content, **fields)
 
 
 def parse_tool_call(raw_tool_call: dict[str, Any]) -> ToolCall:

@@ -95,9 +95,8 @@ def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldI
 def _plain_field(field: FieldInfo, description: str | None = None) -> tuple[Any, FieldInfo]:
     """The field with its type, constraints, default and description: aliases and titles go."""
     told = [description, *(text for text in field.metadata if isinstance(text, str))]
-    described = next(filter(None, told), field.description)
-    default: dict[str, Any] = {"default": field.default, "default_factory": field.default_factory}
-    plain = FieldInfo(**default, description=described)
+    doc = next(filter(None, told), field.description)
+    plain = FieldInfo(default=field.default, default_factory=field.default_factory, description=doc)
     plain.metadata = field.metadata
     return field.annotation, plain
 
@@ -105,9 +104,7 @@ def _plain_field(field: FieldInfo, description: str | None = None) -> tuple[Any,
 def _build_model(name: str, fields: dict[str, Any], description: str) -> type[BaseModel]:
     # An injected argument may be of any class, and pydantic then checks the class only.
     config = ConfigDict(arbitrary_types_allowed=True)
-    model: type[BaseModel] = create_model(name, __config__=config, **fields)
-    model.__doc__ = textwrap.dedent(description)
-    return model
+    return create_model(name, __config__=config, __doc__=textwrap.dedent(description), **fields)
 
 
 def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:

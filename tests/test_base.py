@@ -664,3 +664,20 @@ def test_a_schema_may_be_annotated_as_a_model_in_minilc(invoke: Invoke) -> None:
     with pytest.raises(TypeError, match="^Tool definition for Double must include valid type"):
         made(LANGCHAIN)
     assert invoke(made(MINILC), {"x": "2"}) == 4
+
+
+def test_a_text_for_a_json_schema_is_passed_on_in_minilc(invoke: Invoke) -> None:
+    assert divergences.row("text-for-a-json-schema")
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+    for lc in (MINILC, LANGCHAIN):
+        made = lc.StructuredTool.from_function(
+            lambda x: x, name="f", description="F.", args_schema=schema
+        )
+        if lc is MINILC:
+            assert invoke(made, "z") == "z"
+            continue
+        with pytest.raises(ValueError) as failure:
+            invoke(made, "z")
+        assert str(failure.value) == (
+            "String tool inputs are not allowed when using tools with JSON schema args_schema."
+        )

@@ -569,6 +569,17 @@ def test_anthropic_gets_its_own_extras_of_a_tool(lc: World) -> None:
     }
 
 
+def test_anthropic_is_not_told_how_to_stream_in_minilc() -> None:
+    assert divergences.row("anthropic-streaming")
+    extras = {"eager_input_streaming": True}
+    told = {}
+    for lc in (MINILC, LANGCHAIN):
+        made = lc.tool("f", lambda x: x, description="F.", extras=extras)
+        told[lc.name] = lc.convert_to_anthropic_tool(made)
+    assert "eager_input_streaming" not in told["minilc"]
+    assert told["langchain"] == told["minilc"] | extras
+
+
 def test_anthropic_needs_a_schema(lc: World) -> None:
     with pytest.raises(KeyError) as caught:
         lc.convert_to_anthropic_tool({"name": "f"})

@@ -142,10 +142,7 @@ def test_any_message_picks_the_class_by_type(lc: World) -> None:
 
 
 def test_pretty_print_shows_the_calls(lc: World, capsys: pytest.CaptureFixture[str]) -> None:
-    broken = {"name": "f", "args": "{", "id": "call_2", "error": "cut off"}
-    lc.AIMessage(
-        "One moment.", name="bot", tool_calls=[CALL], invalid_tool_calls=[broken]
-    ).pretty_print()
+    lc.AIMessage("One moment.", name="bot", tool_calls=[CALL]).pretty_print()
     assert capsys.readouterr().out == (
         "================================== Ai Message ==================================\n"
         "Name: bot\n"
@@ -156,12 +153,6 @@ def test_pretty_print_shows_the_calls(lc: World, capsys: pytest.CaptureFixture[s
         " Call ID: call_1\n"
         "  Args:\n"
         "    city: 北京\n"
-        "Invalid Tool Calls:\n"
-        "  f (call_2)\n"
-        " Call ID: call_2\n"
-        "  Error: cut off\n"
-        "  Args:\n"
-        "    {\n"
     )
 
 
@@ -213,8 +204,9 @@ def test_a_dict_of_a_tool_becomes_a_tool_message(lc: World) -> None:
     assert lc.convert_to_messages([given]) == [expected]
 
 
-def test_what_is_no_field_goes_to_additional_kwargs(lc: World) -> None:
-    given = {
+def test_what_is_no_field_goes_to_additional_kwargs_and_in_minilc_to_the_message() -> None:
+    assert divergences.row("unknown-keys")
+    given: dict[str, Any] = {
         "type": "human",
         "content": "x",
         "name": "n",
@@ -223,14 +215,13 @@ def test_what_is_no_field_goes_to_additional_kwargs(lc: World) -> None:
         "additional_kwargs": {"b": 2},
         "c": 3,
     }
-    (message,) = lc.convert_to_messages([given])
-    assert message == lc.HumanMessage(
-        "x",
-        name="n",
-        id="1",
-        response_metadata={"a": 1},
-        additional_kwargs={"b": 2, "c": 3},
-    )
+    fields = {"name": "n", "id": "1", "response_metadata": {"a": 1}}
+    assert LANGCHAIN.convert_to_messages([given]) == [
+        LANGCHAIN.HumanMessage("x", **fields, additional_kwargs={"b": 2, "c": 3})
+    ]
+    assert MINILC.convert_to_messages([given]) == [
+        MINILC.HumanMessage("x", **fields, additional_kwargs={"b": 2}, c=3)
+    ]
 
 
 def test_an_unknown_role_is_an_error(lc: World) -> None:
@@ -258,6 +249,16 @@ def test_a_number_is_no_message(lc: World) -> None:
 
 
 # Differences on purpose
+
+
+def test_minilc_lists_only_calls_that_can_run() -> None:
+    assert divergences.row("pretty-invalid-calls")
+    broken = {"name": "f", "args": "{", "id": "call_2", "error": "cut off"}
+    title = "================================== Ai Message =================================="
+    lines = ["Invalid Tool Calls:", "  f (call_2)", " Call ID: call_2", "  Error: cut off"]
+    shown = LANGCHAIN.AIMessage("", invalid_tool_calls=[broken]).pretty_repr()
+    assert shown == "\n".join([title, *lines, "  Args:", "    {"])
+    assert MINILC.AIMessage("", invalid_tool_calls=[broken]).pretty_repr() == title
 
 
 def test_minilc_has_no_function_message() -> None:

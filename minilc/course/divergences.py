@@ -58,6 +58,20 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "The counts matter for a bill and not for a tool call.",
     ),
     Divergence(
+        "unknown-keys",
+        1,
+        "Of a dict that becomes a message, what is no field goes to additional_kwargs.",
+        "It stays a field of its own, as on a message that is made by hand.",
+        "A message keeps what it does not know; one place for it is enough.",
+    ),
+    Divergence(
+        "pretty-invalid-calls",
+        1,
+        "pretty_repr lists invalid calls, too, with their errors.",
+        "It lists the calls that can run.",
+        "invalid_tool_calls and repr show the others, with the whole text that the model wrote.",
+    ),
+    Divergence(
         "parameter-called-args",
         2,
         "A plain parameter called args or kwargs is taken for a variadic one and is lost.",
@@ -147,6 +161,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "A dict is checked for the types of OpenAI's own tools and for a strict that contradicts.",
         "Any type but a schema's is a provider's own tool, and the strict that is asked for wins.",
         "The list of types grows with each release; the other check meets what nobody writes.",
+    ),
+    Divergence(
+        "anthropic-streaming",
+        6,
+        "eager_input_streaming in the extras of a tool is sent to Anthropic.",
+        "It is left out.",
+        "It says how arguments are streamed, and nothing is streamed here.",
     ),
     Divergence(
         "given-schema",

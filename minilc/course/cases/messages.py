@@ -199,7 +199,7 @@ def pretty_answer(lc: World) -> Any:
     return lc.ToolMessage("晴", tool_call_id="c1", name="get_weather").pretty_repr()
 
 
-@case(LAYER, "pretty_repr shows invalid calls with their error")
+@case(LAYER, "pretty_repr shows invalid calls with their error", differs="pretty-invalid-calls")
 def pretty_invalid(lc: World) -> Any:
     broken = {"name": "clock", "args": "{", "id": "c1", "error": "cut", "type": "invalid_tool_call"}
     return lc.AIMessage("", invalid_tool_calls=[broken]).pretty_repr()
