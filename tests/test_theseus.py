@@ -1,5 +1,6 @@
 """The ship of Theseus: every stage has the transcript of the first, and every plank carries."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,10 @@ def thoughtless(call: Any) -> Any:
     return call | {"args": {key: "" if key == "thought" else given[key] for key in given}}
 
 
+def first_of_a_list(target: Any) -> Any:
+    return target[:1] if isinstance(target, list) else target
+
+
 # For each layer something in it that is a little wrong, and raises nothing.
 BROKEN: dict[str, tuple[str, Any]] = {
     "messages": (
@@ -124,8 +129,8 @@ BROKEN: dict[str, tuple[str, Any]] = {
         lambda wraps, chain=middleware._chain_tool_call_wrappers: chain(wraps[::-1]),
     ),
     "factory": (
-        "_ModelNode._get_bound_model",
-        changed(factory._ModelNode._get_bound_model, lambda found: (found[0], found[1][1:])),
+        "_make_model_to_tools_edge",
+        changed(factory._make_model_to_tools_edge, lambda edge: changed(edge, first_of_a_list)),
     ),
 }
 
@@ -138,7 +143,33 @@ def test_a_broken_plank_shows_from_its_stage_on(layer: Any) -> None:
         voyage = theseus.sail(stages)
     assert not any(run.raised for run in voyage.runs.values()), repr(voyage)
     assert voyage.other == [stage for stage in stages if stage >= layer.number], repr(voyage)
-    assert theseus.sail(stages).arrived
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_conversation_is_the_same_at_every_stage(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)
+    arguments = {
+        "get_weather": [{"city": "北京"}, {"city": "上海", "days": "x"}, {"town": "北京"}, {}],
+        "look_back": [{"thought": "?"}, {"thought": "?", "state": 1, "runtime": 2}, {}],
+        "remember": [{"city": "北京"}, {"city": "北京", "call_id": "forged"}, {}],
+        "get_wether": [{"city": [1, {"a": None}]}],
+    }
+
+    def call() -> dict[str, Any]:
+        name = chance.choice([*arguments])
+        args = chance.choice(arguments[name])
+        return {"name": name, "args": args, "id": f"c{chance.randint(1, 9)}"}
+
+    rounds = [[call() for _ in range(chance.randint(1, 3))] for _ in range(3)]
+
+    def answers(lc: Any) -> list[Any]:
+        return [*(lc.AIMessage("嗯", tool_calls=calls) for calls in rounds), lc.AIMessage("好")]
+
+    monkeypatch.setattr(theseus, "answers", answers)
+    voyage = theseus.sail()
+    assert voyage.arrived, repr(voyage)
 
 
 def test_a_voyage_shows_whose_each_plank_is_and_where_it_went_wrong() -> None:
@@ -147,7 +178,7 @@ def test_a_voyage_shows_whose_each_plank_is_and_where_it_went_wrong() -> None:
     text, html = repr(voyage), voyage._repr_html_()
     assert "10 tool_errors        ○  ○  ●" in text
     assert "   transcript         =  =  ≠" in text
-    assert "stage 10: first at ['messages'][5].content: minilc '<b>" in text
+    assert "stage 10, first at ['messages'][5].content: minilc '<b>" in text
     assert "&lt;b&gt;" in html and "<b>" not in html
     assert html.count("<td>●</td>") == 9 + 10
 

@@ -264,27 +264,25 @@ def _middleware(base: Any, to: World, inner: Any) -> Any:
     own: Any = minilc.AgentMiddleware if to is LANGCHAIN else AgentMiddleware
 
     def wraps(hook: Any) -> Any:
-        @functools.wraps(hook)
         def wrap(_self: Any, request: Any, handler: Any) -> Any:
             def execute(changed: Any) -> Any:
                 return there(handler(here(changed)))
 
-            return here(hook(inner, there(request), execute))
+            return here(hook(there(request), execute))
 
         return wrap
 
     def updates(hook: Any) -> Any:
-        @functools.wraps(hook)
         def update(_self: Any, state: Any, runtime: Any) -> Any:
-            return here(hook(inner, there(state), there(runtime)))
+            return here(hook(there(state), there(runtime)))
 
-        return update
+        # Where it may jump to is for whoever draws the edges.
+        return minilc.hook_config(can_jump_to=getattr(hook, "__can_jump_to__", ()))(update)
 
     members: dict[str, Any] = {"inner": inner, "tools": here(getattr(inner, "tools", ()))}
     for name in HOOKS:
-        hook = getattr(type(inner), name)
-        if hook is not getattr(own, name):
-            members[name] = (wraps if name.startswith("wrap") else updates)(hook)
+        if getattr(type(inner), name) is not getattr(own, name):
+            members[name] = (wraps if name.startswith("wrap") else updates)(getattr(inner, name))
     return type(inner.name, (_Crossed, base), members)()
 
 

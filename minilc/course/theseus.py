@@ -338,7 +338,8 @@ class Voyage:
 
     @property
     def _said(self) -> list[str]:
-        return [f"stage {n}: first at {one}" for n, one in self.differences.items() if one]
+        """Where the first stage with another transcript differs."""
+        return [f"stage {n}, first at {self.differences[n]}" for n in self.other[:1]]
 
     def __repr__(self) -> str:
         head = f"{'stage':<20}" + "".join(f"{stage:>3}" for stage in self.runs)
@@ -352,12 +353,12 @@ class Voyage:
             f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
             for name, cells in self._rows()
         )
-        said = "".join(f"<br>{escape(text)}" for text in self._said)
+        said = "".join(f"<p>{escape(text)}</p>" for text in self._said)
         return (
             '<table style="border:1px solid currentColor">'
-            f'<caption style="text-align:left;color:inherit">{KEY}.{said}</caption>'
+            f'<caption style="text-align:left;color:inherit;white-space:nowrap">{KEY}.</caption>'
             f'<thead><tr><th scope="col" style="text-align:left">stage</th>{head}</tr></thead>'
-            f"<tbody>{rows}</tbody></table>"
+            f"<tbody>{rows}</tbody></table>{said}"
         )
 
 

@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 40 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
-# | **Before** | layers 8, 9 and 12: an edge, a graph, a ToolNode; [07_chat_models](07_chat_models.ipynb): `bind_tools` |
+# | **Before** | `08_branch`, `09_state`, `12_tool_node`: an edge, a graph, a ToolNode; [07_chat_models](07_chat_models.ipynb): `bind_tools` |
 # | **Articles** | A, layers 3, 5, 6 and 13; B, sections 2, 3.1 and 5 |
 # | **We build** | layer 14, `minilc/factory.py` |
 #
@@ -30,7 +30,7 @@ for name in ["create_agent", "_make_model_to_tools_edge", "_make_tools_to_model_
 # %% [markdown] lang="en"
 # ## 1. The real thing
 #
-# Two functions and a model that plays a script. First the model asks for the weather of two cities at once, then it speaks.
+# A function, and a model that plays a script. First the model asks for the weather of two cities at once, then it speaks.
 
 # %%
 from langchain.agents import create_agent
@@ -75,7 +75,7 @@ from importlib.util import find_spec
 
 with expect_error(ImportError, "cannot import name 'AgentExecutor' from 'langchain.agents' ..."):
     from langchain.agents import AgentExecutor
-find_spec("langchain_classic")
+print(find_spec("langchain_classic"))
 
 # %% [markdown] lang="en"
 # We need not have it. This is such a loop in our words, on minilc's first seven layers. As in 0.3 it gives up after fifteen rounds.
@@ -192,13 +192,13 @@ assert result.score == 7
 result
 
 # %% [markdown] lang="en"
-# Seven. **Wait a minute.** The probe hears what is said. It does not see who ran. LangChain ran `tools` twice in one step. We?
+# Seven. **Wait a minute.** The probe hears what is said. It does not see who ran. LangChain ran `tools` twice in one step. And ours?
 
 # %%
 draw.record(agent_v1(play(MINILC, [both, "都晴。"]), tools(MINILC)), question).steps
 
 # %% [markdown] lang="en"
-# Once, with both calls inside. LangChain's edge does not say *tools*. It sends each call by itself, with `Send`. So each call is a task of its own: one can pause or be retried without the other.
+# Once, with both calls inside. LangChain's edge does not say *tools*. It sends each call by itself, with `Send`. So each call is a task of its own, and one can pause without the other: part 9.
 
 
 # %%
@@ -323,7 +323,7 @@ assert list(agent.builder.nodes["tools"].runnable.tools_by_name) == ["get_weathe
 model.requests[0].tools
 
 # %% [markdown] lang="en"
-# Both are offered, one is in the register. A provider runs `web_search` itself and never asks us. Our script did ask. What does it get? And what if the agent has no tool of its own?
+# Both are offered, one is in the register. A provider would run `web_search` itself and not ask us. Our script did ask. What does it get? And what if the agent has no tool of its own?
 
 # %%
 print(said(run.state))
@@ -343,13 +343,13 @@ assert "system" not in [message.type for message in run.messages]
 # %% [markdown] lang="en"
 # Here is minilc's assembly line, and the node that asks the model. Find where dicts and tools part, and where the system prompt comes in.
 
-# %% source="minilc.factory:create_agent, _make_tool_node, _ModelNode.invoke, _ModelNode._get_bound_model"
+# %% source="minilc.factory:create_agent, _make_tool_node, _ModelNode._execute_model_async, _ModelNode._get_bound_model"
 from minilc.factory import _make_tool_node, _ModelNode, create_agent as our_create_agent
 
 # %% [markdown] lang="en"
 # ## 6. The last word
 #
-# The articles say that `return_direct=True` may end the run. The exact rule has surprises. Guess for each row: does the model speak again?
+# Article A says that `return_direct=True` may end the run. The exact rule has surprises. Guess for each row: does the model speak again? (The listing gave the name `create_agent` to minilc's; we take LangChain's again.)
 
 # %%
 from langchain.agents import create_agent
@@ -507,7 +507,7 @@ said(mixed.invoke(question))
 draw.ledger(theseus.Ship(0).transcript()["messages"])
 
 # %% [markdown] lang="en"
-# At stage 0 all is LangChain's. At stage n the first n layers are minilc's. Compared is all that was said, with ids, statuses and state, and each of the model's requests with its tools. Guess where it breaks first.
+# At stage 0 all is LangChain's. At stage n the first n layers are minilc's; `minilc/course/theseus.py` says how each one is put in. Compared is all that was said, with ids, statuses and state, and each of the model's requests with its tools. Guess where it breaks first.
 
 # %%
 voyage = theseus.sail()
