@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 40 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
-# | **Before** | `08_branch`, `09_state`, `12_tool_node`: an edge, a graph, a ToolNode; [07_chat_models](07_chat_models.ipynb): `bind_tools` |
+# | **Before** | `08_branch`, `09_state`: an edge, a graph; [12_tool_node](12_tool_node.ipynb); [07_chat_models](07_chat_models.ipynb): `bind_tools` |
 # | **Articles** | A, layers 3, 5, 6 and 13; B, sections 2, 3.1 and 5 |
 # | **We build** | layer 14, `minilc/factory.py` |
 #
