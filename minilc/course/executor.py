@@ -162,6 +162,8 @@ def _warm_up(jobs: list[Job]) -> None:
     wanted = [name for name in WARM if name in text]
     if any(job.lesson for job in jobs) or "minilc.course" in text:
         wanted += ["langchain.agents", "minilc.course.exercises", "minilc.course.draw"]
+    if "schema_bench" in text:  # it asks every provider's package
+        wanted += ["minilc.course.widgets", "langchain_anthropic", "langchain_google_genai"]
     for name in ["ipykernel.zmqshell", *wanted]:
         # A module that does not import is reported by the notebook that needs it.
         with contextlib.suppress(Exception):
