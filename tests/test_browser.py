@@ -297,7 +297,7 @@ def a_notebook_that_was_not_run_shows_what_the_widgets_left(
         lab.trust([left])
     saved = show(browser, server, left.name)
     expect(output(saved, 1)).to_contain_text("both runs are equal in every step")
-    expect(output(saved, 1).get_by_role("img")).to_have_count(2)
+    expect(output(saved, 1).get_by_role("img")).to_have_count(1)
     expect(output(saved, 3)).to_contain_text('"input_schema"')
     expect(output(saved, 4)).to_contain_text("The exits of create_agent's edges")
     expect(output(saved, 5)).to_contain_text("the orders of 小明 in 北京")

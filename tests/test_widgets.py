@@ -197,8 +197,8 @@ def test_a_pasted_source_gets_the_names_of_each_world_and_hides_injected_argumen
         ),
         "def f(x: Foo): 'd'": "NameError: name 'Foo' is not defined",
         "x = 1 / 0": "ZeroDivisionError: division by zero",
-        "": "ValueError: no function, class or tool is defined here",
-        "import os": "ValueError: no function, class or tool is defined here",
+        "": "ValueError: no function or tool is defined here",
+        "import os": "ValueError: no function or tool is defined here",
         "\nwhile True: pass": (
             "ValueError: line 2: only imports, definitions and assignments, got 'while True:'"
         ),
@@ -212,12 +212,32 @@ def test_a_wrong_source_says_what_is_wrong(source: str, error: str) -> None:
     assert pages.text(error) in pages.sent(schemas.sent(source))
 
 
-def test_where_the_worlds_differ_both_are_shown() -> None:
-    source = "class Book(BaseModel):\n    'A book.'\n    title: str\n"
-    made = schemas.sent(source)
+def test_where_the_worlds_differ_both_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(schemas.PROVIDERS, "Gemini", lambda lc, tool: {"world": lc.name})
+    made = schemas.sent(schemas.SOURCE)
     assert made.twins["Gemini"].verdict == "DIFFERENT"
-    page = pages.sent(made)
-    assert "<h4>minilc</h4>" in page and "different: first at" in page
+    assert "<h4>minilc</h4>" in pages.sent(made)
+    assert "different: first at [&#x27;world&#x27;]: minilc" in pages.sent(made)
+    lines = pages.sent_lines(made)
+    assert lines[-2:] == [
+        'Gemini, minilc: {"world": "minilc"}',
+        'Gemini, LangChain: {"world": "langchain"}',
+    ]
+
+
+def test_classes_can_be_types_of_parameters() -> None:
+    source = """
+class Book(BaseModel):
+    title: str
+
+def read(book: Book, how: Literal["fast", "slow"] = "fast"):
+    'Read a book.'
+"""
+    parameters = schemas.sent(source).twins["OpenAI"].langchain.result["function"]["parameters"]
+    assert parameters["properties"]["book"]["properties"] == {"title": {"type": "string"}}
+    assert schemas.sent(source.partition("def")[0]).error == (
+        "ValueError: no function or tool is defined here"
+    )
 
 
 def test_what_is_typed_is_sent_at_once() -> None:
@@ -390,7 +410,7 @@ def test_a_typed_call_moves_the_page() -> None:
     area.value = '{"name": "get_weather", "args": {"city": "上海"}, "id": "x"}'
     assert "上海: sunny for 1 days" in shown(bench)
     area.value = "{"
-    assert "Not a call: JSONDecodeError" in shown(bench)
+    assert "not a call: JSONDecodeError" in shown(bench)
 
 
 # --- on the page -----------------------------------------------------------------------------
@@ -454,9 +474,9 @@ WIDGETS: dict[str, Any] = {
 TOLD = {
     "stepper": '1. model: AIMessage get_weather(city="北京") #call_1; '
     "#call_1 get_weather: pending: no answer yet",
-    "stepper of two": "both runs are equal in every step",
+    "stepper of two": "both runs are equal in every step\nminilc and LangChain\n0. START: ",
     "schema bench": "Gemini, both worlds: {",
-    "router": "the edge out of the tools | 2 | every tool that ran has return_direct | END | "
+    "router": "out of the tools | 2 | every tool that ran has return_direct | END | "
     "calls get_weather (#call_1), get_weather has return_direct | = equal",
     "tool-call bench": "the orders of 小明 in 北京 | = equal",
 }

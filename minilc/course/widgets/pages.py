@@ -19,17 +19,20 @@ STYLE = """<style>
 .minilc-w{line-height:1.4;font-size:13px;color:var(--jp-ui-font-color1,inherit)}
 .minilc-w table{border-collapse:collapse;margin:4px 0;font-size:13px}
 .minilc-w caption{text-align:left;font-weight:600;padding:2px 0;color:inherit}
-.minilc-w th,.minilc-w td{text-align:left;vertical-align:top;padding:2px 8px;
-border:1px solid rgba(128,128,128,.4)}
+.minilc-w th,.minilc-w td{text-align:left!important;vertical-align:top;padding:2px 8px;
+border:1px solid rgba(128,128,128,.4);white-space:normal;max-width:none}
 .minilc-w pre,.minilc-w code{font-family:var(--jp-code-font-family,monospace);font-size:12px;
 background:none;color:inherit;padding:0}
-.minilc-w pre{margin:0;line-height:1.35;white-space:pre-wrap;overflow-wrap:anywhere}
-.minilc-w ul{margin:0;padding:0;list-style:none}
-.minilc-w li{overflow-wrap:anywhere;padding:0 4px;margin:0}
+.minilc-w pre{margin:0;line-height:1.35;white-space:pre-wrap;
+overflow-wrap:break-word;word-break:normal}
+.minilc-w ul{margin:0!important;padding:0!important;list-style:none}
+.minilc-w li{overflow-wrap:break-word;padding:0 4px;margin:0;list-style:none}
 .minilc-w .on{background:rgba(219,109,40,.22)}
 .minilc-w .row{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:flex-start}
 .minilc-w .fit{flex:0 1 auto}.minilc-w .wide{flex:1 1 300px;min-width:0}
-.minilc-w h4{font-size:13px;margin:6px 0 2px;color:inherit}
+.minilc-w .small{flex:1 1 220px;max-width:410px}.minilc-w .small+.wide{flex:3 1 430px}
+.minilc-w h4{font-size:13px!important;font-weight:600!important;margin:6px 0 2px!important;
+color:inherit}
 .minilc-w .good,.minilc-w .bad{padding:1px 8px;margin:2px 0;border-left:4px solid #2da44e}
 .minilc-w .bad{border-left-color:#cf222e}
 .minilc-w .scroll{max-height:260px;overflow:auto}
@@ -55,6 +58,11 @@ def verdict(equal: bool, words: str) -> str:
     """A line that says what came of a comparison."""
     sign, kind = ("=", "good") if equal else ("≠", "bad")
     return f'<div class="{kind}"><b>{sign}</b> {text(words)}</div>'
+
+
+def problem(words: str) -> str:
+    """A line that says what is wrong."""
+    return f'<div class="bad"><b>✗</b> {text(words)}</div>'
 
 
 def items(lines: Iterable[str], marked: Iterable[int] = (), none: str = "nothing") -> str:
@@ -195,7 +203,10 @@ def all_steps(runs: Sequence[Run]) -> tuple[str, list[str]]:
     """Whole runs for where there is no slider: graphs and tables, and lines of text."""
     same, words = compared(runs)
     html, lines = [verdict(same, words)] * bool(words), [words] * bool(words)
-    for run, title in zip(runs, steps.labels(runs), strict=True):
+    titles = steps.labels(runs)
+    if same:
+        runs, titles = runs[:1], [" and ".join(titles)]
+    for run, title in zip(runs, titles, strict=True):
         told = list(enumerate(steps.frames(run)))
         rows = [
             [
@@ -206,8 +217,9 @@ def all_steps(runs: Sequence[Run]) -> tuple[str, list[str]]:
             ]
             for number, one in told
         ]
-        html.append(picture(draw.graph(run.graph, taken=run)))
-        html.append(table(title, ["step", "node", "what it brought", NOT_IN_ORDER], rows))
+        drawn = picture(draw.graph(run.graph, taken=run))
+        steps_of_it = table(title, ["step", "node", "what it brought", NOT_IN_ORDER], rows)
+        html.append(f'<div class="row"><div>{drawn}</div><div>{steps_of_it}</div></div>')
         lines.append(title)
         for number, one in told:
             said = "; ".join([*brought(one), *open_(one)])
@@ -221,7 +233,7 @@ def all_steps(runs: Sequence[Run]) -> tuple[str, list[str]]:
 def sent(made: schemas.Sent) -> str:
     """What each provider is sent of a source, or why nothing is."""
     if made.error is not None:
-        return verdict(False, "no tool is made of this") + code(made.error)
+        return problem("no tool is made of this") + code(made.error)
     columns = "".join(
         f'<section class="wide"><h4>{text(provider)}</h4>{_twin(one)}</section>'
         for provider, one in made.twins.items()
@@ -273,15 +285,15 @@ def sent_lines(made: schemas.Sent) -> list[str]:
 # --- the router ------------------------------------------------------------------------------
 
 EDGES = {
-    routes.MODEL_TO_TOOLS: "the edge out of the model",
-    routes.TOOLS_TO_MODEL: "the edge out of the tools",
+    routes.MODEL_TO_TOOLS: "out of the model",
+    routes.TOOLS_TO_MODEL: "out of the tools",
 }
 
 
 def path(exits: Iterable[routes.Exit]) -> list[str]:
     """The exits of a run, in order, in words."""
     return [
-        f"{number}. {EDGES[one.edge]}, exit {one.number}, to {one.to}: {one.why}"
+        f"{number}. the edge {EDGES[one.edge]}, exit {one.number}, to {one.to}: {one.why}"
         + (f" ({pending(one)})" if pending(one) else "")
         for number, one in enumerate(exits, 1)
     ]
@@ -312,7 +324,7 @@ def exits(edge: str, taken: Sequence[routes.Exit]) -> str:
         for number, (condition, to) in routes.EXITS[edge].items()
     ]
     marked = [row for row, number in enumerate(turns) if turns[number]]
-    return table(EDGES[edge].capitalize(), ["exit", "if", "goes to", "taken"], rows, marked)
+    return table(f"The edge {EDGES[edge]}", ["exit", "if", "goes to", "taken"], rows, marked)
 
 
 def journey(ours: routes.Journey, theirs: routes.Journey) -> str:
@@ -322,13 +334,13 @@ def journey(ours: routes.Journey, theirs: routes.Journey) -> str:
     for title, one in (("both worlds", theirs),) if same else _sides(ours, theirs):
         told.append(f"<h4>The way in {text(title)}</h4>{items(path(one.exits))}")
         if one.error:
-            told.append(verdict(False, f"the run ends in an error: {one.error}"))
+            told.append(problem(f"the run ends in an error: {one.error}"))
     run = theirs.run or ours.run
     drawn = picture(draw.graph(run.graph, taken=run)) if run else ""
     tables = "".join(exits(edge, theirs.exits) for edge in routes.EXITS)
     return (
-        f"{''.join(told)}<div class='row'><div class='fit'>{drawn}</div>"
-        f"<div class='fit'>{tables}</div></div>"
+        f"{''.join(told)}<div class='row'><div class='small'>{drawn}</div>"
+        f"<div class='wide'>{tables}</div></div>"
     )
 
 
@@ -362,7 +374,7 @@ def judged(result: calls.Judged) -> str:
     words = "both worlds do the same" if same else difference(result.difference)  # type: ignore[arg-type]
     told = [verdict(same, words)]
     if result.broken:
-        told.append(f"<div>Not a call: {text(result.broken)}. {text(BROKEN)}</div>")
+        told.append(problem(f"not a call: {result.broken}. {BROKEN}"))
     sides = (
         (("both worlds", result.langchain),) if same else _sides(result.minilc, result.langchain)
     )
@@ -371,8 +383,9 @@ def judged(result: calls.Judged) -> str:
         ["what comes back", *(text(made.kind) for _, made in sides)],
         ["the model reads", *(code(made.reads) for _, made in sides)],
         ["the answer's id", *(code(made.ids) for _, made in sides)],
-        ["the error", *(code(made.error or "none") for _, made in sides)],
     ]
+    if any(made.error for _, made in sides):
+        rows.append(["the error", *(code(made.error or "none") for _, made in sides)])
     return "".join(told) + table("What ToolNode makes of it", head, rows)
 
 

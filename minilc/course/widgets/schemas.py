@@ -10,6 +10,7 @@ import ast
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 import pydantic
@@ -53,7 +54,7 @@ def sent(source: str) -> Sent:
     """Run a function's source in both worlds and convert it for each provider.
 
     Args:
-        source: imports, definitions and assignments; the last function, class or tool counts.
+        source: imports, definitions and assignments; the last function or tool counts.
     """
     try:
         tree = _checked(source)
@@ -74,7 +75,7 @@ def _sends(tree: ast.Module, convert: Callable[[World, Any], Any]) -> Callable[[
 
 
 def make_tool(tree: ast.Module, lc: World) -> Any:
-    """The tool, or pydantic model, that a source defines last, in one world.
+    """The tool that a source defines last, in one world; a function is made one.
 
     Raises:
         Exception: whatever the source raises, or the world when it makes a tool of it.
@@ -90,16 +91,12 @@ def make_tool(tree: ast.Module, lc: World) -> Any:
     defined = [
         value
         for name, value in namespace.items()
-        if before.get(name) is not value and (isinstance(value, lc.BaseTool) or _is_own(value))
+        if before.get(name) is not value and isinstance(value, lc.BaseTool | FunctionType)
     ]
     if not defined:
-        raise ValueError("no function, class or tool is defined here")
+        raise ValueError("no function or tool is defined here")
     last = defined[-1]
-    return last if isinstance(last, lc.BaseTool | type) else lc.tool(last)
-
-
-def _is_own(value: Any) -> bool:
-    return getattr(value, "__module__", None) == "__main__" and callable(value)
+    return lc.tool(last) if isinstance(last, FunctionType) else last
 
 
 def _of_a_world(statement: ast.stmt, namespace: dict[str, Any], lc: World) -> bool:

@@ -173,7 +173,7 @@ def tool_call_bench(
 # --- the router ------------------------------------------------------------------------------
 
 STAY = "no"
-BOX = {"height": "24px", "width": "280px", "margin": "0"}
+BOX = {"height": "24px", "width": "262px", "margin": "0"}
 
 
 def router() -> Bench:
