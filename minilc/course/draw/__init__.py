@@ -4,6 +4,7 @@
     draw.graph(agent, taken=run)    # the graph, the route of the run, its steps numbered
     draw.sequence(run)              # who says what to whom, message by message
     draw.ledger(run)                # every call and its answer, by id
+    draw.exits(edges, taken)        # the numbered exits of conditional edges, and the taken ones
     lanes = draw.Lanes()            # which calls ran beside which; the tools mark it themselves
 
 What comes back is a `Drawing`: it shows itself in a notebook, `save`s itself, and has its `svg`,
@@ -12,6 +13,7 @@ What comes back is a `Drawing`: it shows itself in a notebook, `save`s itself, a
 
 from __future__ import annotations
 
+from minilc.course.draw.branches import exits
 from minilc.course.draw.drawing import Drawing
 from minilc.course.draw.graphs import graph, render
 from minilc.course.draw.lanes import Lanes
@@ -19,4 +21,15 @@ from minilc.course.draw.ledgers import entries, ledger
 from minilc.course.draw.runs import Run, record
 from minilc.course.draw.sequences import sequence
 
-__all__ = ["Drawing", "Lanes", "Run", "entries", "graph", "ledger", "record", "render", "sequence"]
+__all__ = [
+    "Drawing",
+    "Lanes",
+    "Run",
+    "entries",
+    "exits",
+    "graph",
+    "ledger",
+    "record",
+    "render",
+    "sequence",
+]
