@@ -87,7 +87,7 @@ def missing(reason: str) -> None:
 
 @pytest.fixture
 def browser() -> Iterator[Any]:
-    """Headless Chromium with an empty profile."""
+    """Headless Chromium with an empty profile; its pages share a cache."""
     path = os.environ.get("MINILC_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         missing(f"there is no Chromium: none of {', '.join(NAMES)} is on the PATH")
@@ -95,9 +95,11 @@ def browser() -> Iterator[Any]:
         missing("playwright is not installed")
     expect.set_options(timeout=SECONDS * 1000)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield started
-        started.close()
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        context = chromium.new_context(viewport={"width": 1300, "height": 1000})
+        context.set_default_timeout(SECONDS * 1000)
+        yield context
+        chromium.close()
 
 
 @pytest.fixture
@@ -206,15 +208,22 @@ RAN = f"""() => {{
 
 def show(browser: Any, server: Lab, name: str) -> Any:
     """Open a notebook in a page of its own, as it was saved."""
-    page = browser.new_page(viewport={"width": 1300, "height": 1000})
-    page.set_default_timeout(SECONDS * 1000)
+    page = browser.new_page()
     page.goto(f"{server.address}/doc/tree/{lab.NOTEBOOKS}/{name}?reset&token={TOKEN}")
+    return page
+
+
+def run(browser: Any, server: Lab, name: str) -> Any:
+    """Open a notebook and begin to execute every cell."""
+    page = show(browser, server, name)
     page.wait_for_function(READY)
+    page.evaluate(RUN_ALL)
     return page
 
 
 def finished(page: Any) -> Any:
-    """A page in which every cell has run, none with an error."""
+    """A page in which every cell has run, none with an error; it comes to the front."""
+    page.bring_to_front()
     page.wait_for_function(RAN)
     page.wait_for_function(READY)
     outputs = [one for cell in page.evaluate(OUTPUTS) for one in cell]
@@ -308,9 +317,7 @@ def a_notebook_that_was_not_run_shows_what_the_widgets_left(
 @pytest.mark.allow_hosts(["127.0.0.1"])
 def test_notebooks_run_and_every_widget_moves_in_jupyterlab(browser: Any, server: Lab) -> None:
     # One test, because one JupyterLab is to do, also where tests are shared between processes.
-    pages = {name: show(browser, server, name) for name in (WIDGETS, *REAL)}
-    for opened in pages.values():
-        opened.evaluate(RUN_ALL)
+    pages = {name: run(browser, server, name) for name in (WIDGETS, *REAL)}
     page = finished(pages[WIDGETS])
     the_slider_of_the_stepper_moves_both_runs(page)
     play_moves_the_slider_to_the_end(page)
