@@ -10,22 +10,12 @@ has the fields).
 from __future__ import annotations
 
 import typing
-from collections.abc import (
-    Callable,
-    Collection,
-    Coroutine,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-    Set,
-)
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
-from inspect import Parameter, iscoroutinefunction, isfunction, ismethod, signature
+from inspect import iscoroutinefunction, isfunction, ismethod, signature
 from itertools import count
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
 from uuid import uuid4
@@ -250,11 +240,11 @@ class BranchSpec(NamedTuple):
     """A conditional edge: `path` chooses, `ends` turns its choice into names of nodes."""
 
     path: RunnableCallable
-    ends: dict[Hashable, str]
+    ends: dict[Any, str]
 
     @classmethod
     def from_path(
-        cls, path: RunnableCallable, path_map: dict[Hashable, str] | Sequence[str] | None
+        cls, path: RunnableCallable, path_map: dict[Any, str] | Sequence[str] | None
     ) -> BranchSpec:
         """Take the ends from `path_map`, or from the `Literal` that the path says it returns."""
         if not isinstance(path_map, dict):
@@ -286,7 +276,7 @@ def create_error_message(message: str, error_code: str) -> str:
     return f"{message}\nFor troubleshooting, visit: {page}{error_code}"
 
 
-def _get_updates(output: Any, keys: Collection[str]) -> list[tuple[str, Any]]:
+def _get_updates(output: Any, keys: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """What a node's answer writes; keys that the state does not have are dropped.
 
     Raises:
@@ -340,20 +330,12 @@ class Channel(NamedTuple):
 
 
 def _get_channel(key: str, annotation: Any) -> Channel:
-    """The last thing in an `Annotated` is the reducer, if it can be called.
-
-    Raises:
-        ValueError: it does not take two arguments.
-    """
+    """The last thing in an `Annotated` is the reducer, if it can be called."""
     if get_origin(annotation) in (typing.Required, typing.NotRequired):
         annotation = get_args(annotation)[0]
     *_, reducer = marks = getattr(annotation, "__metadata__", (None,))
     if EphemeralValue in marks or not callable(reducer):
         return Channel(key, is_ephemeral=EphemeralValue in marks)
-    kinds = [parameter.kind for parameter in signature(reducer).parameters.values()]
-    if kinds.count(Parameter.POSITIONAL_ONLY) + kinds.count(Parameter.POSITIONAL_OR_KEYWORD) != 2:
-        text = "Invalid reducer signature. Expected (a, b) -> c. Got "
-        raise ValueError(f"{text}{signature(reducer)}")
     while hasattr(annotation, "__origin__"):
         annotation = annotation.__origin__
     try:
@@ -387,7 +369,7 @@ def _control_branch(output: Any) -> list[str | Send]:
     return targets
 
 
-def prepare_next_tasks(goto: Iterable[str | Send], nodes: Collection[str]) -> list[PregelTask]:
+def prepare_next_tasks(goto: Iterable[str | Send], nodes: Iterable[str]) -> list[PregelTask]:
     """The tasks of the next step: nodes by name, each once, then Sends in their order.
 
     Raises:

@@ -73,9 +73,7 @@ def create_agent(
     make_request.keywords["response_format"] = response_format
     model_node = _ModelNode(make_request, middleware, name)
     schemas = [*(m.state_schema for m in middleware), state_schema or hooks.AgentState]
-    seen = hooks._resolve_schema(schemas, "OutputSchema", {"jump_to"})
-    state = hooks._resolve_schema(schemas, "StateSchema")
-    graph = StateGraph(state, context_schema, input_schema=seen, output_schema=seen)
+    graph = StateGraph(hooks._resolve_schema(schemas), context_schema)
     graph.add_node("model", model_node)
     if tool_node:
         graph.add_node("tools", tool_node)

@@ -11,7 +11,7 @@ their text, and the advice about a side of a hook that is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from inspect import iscoroutinefunction
@@ -49,11 +49,11 @@ class AgentState(TypedDict):
 InputAgentState = OutputAgentState = AgentState
 
 
-def _resolve_schema(schemas: Sequence[Any], name: str, omitted: Set[str] = frozenset()) -> Any:
+def _resolve_schema(schemas: Sequence[Any]) -> Any:
     """One schema of many; of a field that several have the last hint counts."""
     found = chain.from_iterable(get_type_hints(s, include_extras=True).items() for s in schemas)
     # A type checker knows no TypedDict that is made at run time.
-    return TypedDict(name, {k: v for k, v in found if k not in omitted})  # type: ignore[operator]
+    return TypedDict("StateSchema", dict(found))  # type: ignore[operator]
 
 
 # --- one model call -------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Mirrors langgraph/graph/{state,message}.py, langgraph/channels, langgraph/pregel
 Leaves out states without keys, deferred nodes, retries, caches, timeouts, managed values, static
 breakpoints, threads of graphs inside of graphs, the history of a thread, stream modes other than
 values and updates, `invoke(stream_mode=)`, `add_messages(format=)`, `destinations=`, sequences of
-nodes, schemas of single nodes and of a graph, coercing the context, metadata, cancelling what runs
+nodes, schemas of nodes, input and output, coercing the context, metadata, cancelling what runs
 beside a node that fails.
 """
 
@@ -88,34 +88,20 @@ class StateGraph:
     Args:
         state_schema: a TypedDict, dataclass or pydantic model.
         context_schema: the class of the context that a run is given.
-        input_schema: the part of the state that a run's input may write.
-        output_schema: the part that it returns.
     """
 
     state_schema: Any
     context_schema: Any = None
-    input_schema: Any = field(default=None, kw_only=True)
-    output_schema: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         self.nodes: dict[str, RunnableCallable] = {}
         # The starts of an edge, all of which it waits for, and its end.
         self.edges: set[tuple[tuple[str, ...], str]] = set()
         self.branches: defaultdict[str, list[branch.BranchSpec]] = defaultdict(list)
-        self.channels: dict[str, branch.Channel] = {}
-        self.input_schema = self.input_schema or self.state_schema
-        self.output_schema = self.output_schema or self.state_schema
-        self.keys = self._add_schema(self.state_schema)
-        self.input_keys = self._add_schema(self.input_schema)
-        self.output_keys = self._add_schema(self.output_schema)
-
-    def _add_schema(self, schema: Any) -> list[str]:
-        """Add the keys of a schema to those of the state, and return them."""
-        if not hasattr(schema, "__annotations__"):
+        if not hasattr(schema := self.state_schema, "__annotations__"):
             raise TypeError(f"a state is a TypedDict, dataclass or pydantic model (got {schema!r})")
         hints = typing.get_type_hints(schema, include_extras=True)
-        self.channels = {key: branch._get_channel(key, hints[key]) for key in hints} | self.channels
-        return list(hints)
+        self.channels = {key: branch._get_channel(key, hints[key]) for key in hints}
 
     def add_node(self, node: Any, action: Any = None) -> StateGraph:
         """Add a node: a name and an action, or an action that has a name.
@@ -222,8 +208,7 @@ class CompiledStateGraph:
         self, input: Any, config: Config = None, *, context: Any = None, stream_mode: Any = UPDATES
     ) -> AsyncIterator[Any]:
         """`stream`, awaited."""
-        loop = PregelLoop(self, config, context)
-        async for chunk in loop.run(input, stream_mode, waits=True):
+        async for chunk in PregelLoop(self, config, context).run(input, stream_mode, waits=True):
             yield chunk
 
     def get_state(self, config: RunnableConfig) -> branch.StateSnapshot:
@@ -282,8 +267,8 @@ class PregelLoop:
         """Run to the end, and return the state there: what `invoke` does."""
         async for _ in self.run(input, (), waits):
             pass
-        values = {key: self.values[key] for key in self.builder.output_keys if key in self.values}
-        return {**values, branch.INTERRUPT: list(self.interrupts)} if self.interrupts else values
+        asked = {branch.INTERRUPT: list(self.interrupts)} if self.interrupts else {}
+        return self._lasting() | asked
 
     async def run(self, input: Any, modes: str | Sequence[str], waits: bool) -> AsyncIterator[Any]:
         """Run step after step, and give out after each what the modes ask for."""
@@ -341,8 +326,7 @@ class PregelLoop:
             output = task.arg if task.is_sent else self._read(self.values)
             if node:
                 output = await self._call(node, output, config)
-            keys = builder.channels if node else builder.input_keys
-            task.writes = branch._get_updates(output, keys)
+            task.writes = branch._get_updates(output, builder.channels)
             task.goto = branch._control_branch(output)
             for spec in builder.branches.get(task.name, ()):
                 task.fresh = task.fresh or self._fold([task])
@@ -370,7 +354,7 @@ class PregelLoop:
 
     def _read(self, values: dict[str, Any]) -> Any:
         """The state as an object of its class, of which a TypedDict makes a dict."""
-        return self.builder.state_schema(**{k: values[k] for k in self.builder.keys if k in values})
+        return self.builder.state_schema(**values)
 
     def _fold(self, tasks: list[PregelTask]) -> dict[str, Any]:
         """The state with what tasks wrote; a key takes all its updates at once."""
@@ -379,7 +363,12 @@ class PregelLoop:
             updates[key].append(value)
         channels, old = self.builder.channels, self.values
         new = {key: channels[key].update(old, values) for key, values in updates.items()}
-        return {key: value for key, value in old.items() if not channels[key].is_ephemeral} | new
+        return self._lasting() | new
+
+    def _lasting(self) -> dict[str, Any]:
+        """The state without what only the next step may read."""
+        channels, values = self.builder.channels, self.values
+        return {key: value for key, value in values.items() if not channels[key].is_ephemeral}
 
     def after_tick(self) -> None:
         """Apply what the tasks wrote, and choose the next ones; or stop, if any of them asks."""
@@ -413,4 +402,4 @@ class PregelLoop:
     def _emit_values(self) -> None:
         if "values" in self.modes:
             asked = {branch.INTERRUPT: self.interrupts} if self.interrupts else {}
-            self.chunks.append(("values", {**self.values, **asked}))
+            self.chunks.append(("values", self._lasting() | asked))

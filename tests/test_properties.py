@@ -509,7 +509,7 @@ WIRE_CALLS = st.fixed_dictionaries(
         ),
     }
 )
-COMMON = {"name": TOOLS, "id": MESSAGE_IDS, "mood": TEXTS}
+COMMON = {"name": TOOLS, "id": MESSAGE_IDS}  # unknown keys: see `unknown-keys`
 
 
 def dicts(roles: list[str], required: Any, optional: Any) -> st.SearchStrategy[dict[str, Any]]:

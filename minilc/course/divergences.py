@@ -347,14 +347,14 @@ DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
         "schemas-of-nodes",
         9,
-        "A node or path that annotates its state sees only that, and a node may add keys.",
-        "Every node and path gets the whole state, as the graph declares it.",
+        "Input, output, nodes and paths may have schemas of their own, and see only those keys.",
+        "All of them have the graph's one schema.",
         "Who reads what is one thing less to keep in mind.",
     ),
     Divergence(
         "graph-checks",
         9,
-        "More is checked, and sooner: names, paths, a limit of 0, missing messages.",
+        "More is checked, and sooner: names, paths, reducers, a limit of 0, missing messages.",
         "It shows when the graph is compiled or runs, or not at all.",
         "These mistakes show in the first run; what no run shows, an edge to nowhere, is checked.",
     ),
