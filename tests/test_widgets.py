@@ -11,16 +11,22 @@ import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import TypedDict
 
 from minilc import factory
 from minilc.course import draw, notebooks, widgets
-from minilc.course.widgets import calls, pages, routes, schemas, steps
+from minilc.course.widgets import calls, markup, pages, routes, schemas, steps
 from minilc.course.worlds import LANGCHAIN, MINILC, World
 
 QUESTION = {"messages": [("user", "北京今天天气怎么样？")]}
 CALL = {"name": "get_weather", "args": {"city": "北京"}, "id": "call_1", "type": "tool_call"}
 EVIL = "</pre></td><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202e"
 FUZZ = settings(max_examples=40, deadline=None)
+
+
+class Counter(TypedDict):
+    n: int
+    messages: list[str]
 
 
 def weather_run(lc: World, said: str = "晴", script: Any = None) -> draw.Run:
@@ -90,6 +96,19 @@ def test_a_paused_run_ends_with_what_it_waits_for(lc: World) -> None:
     assert "LangChain: paused" in pages.steps_at([run], 2).replace("minilc: ", "LangChain: ")
 
 
+def test_a_graph_without_messages_can_be_stepped_through(lc: World) -> None:
+    builder = lc.StateGraph(Counter)
+    builder.add_node("add", lambda state: {"n": state["n"] + 1, "messages": ["no message"]})
+    builder.add_edge(lc.START, "add")
+    told = steps.frames(draw.record(builder.compile(), {"n": 1}))
+    assert [one.changes for one in told] == [
+        ["n: absent → 1"],
+        ["n: 1 → 2", "messages: + 'no message'"],
+        [],
+    ]
+    assert [one.messages for one in told] == [[], [], []]
+
+
 def test_a_change_of_any_key_is_told(lc: World) -> None:
     old = {"messages": [lc.HumanMessage("a", id="1"), lc.AIMessage("b", id="2")], "n": 1}
     assert steps.changes(old, old) == []
@@ -134,10 +153,9 @@ def test_the_slider_moves_the_page() -> None:
     assert "minilc: START" in shown(stepper) and "both runs are equal" in shown(stepper)
     slider.value = 2
     assert "LangChain: tools" in shown(stepper)
-    back, forth = controls(stepper, "Button")
-    forth.click()
-    forth.click()
-    forth.click()
+    back, next_ = controls(stepper, "Button")
+    for _ in range(3):
+        next_.click()
     assert slider.value == 4 and "minilc: END" in shown(stepper)
     back.click()
     assert slider.value == 3 and "minilc: model" in shown(stepper)
@@ -209,7 +227,7 @@ def test_a_pasted_source_gets_the_names_of_each_world_and_hides_injected_argumen
 )
 def test_a_wrong_source_says_what_is_wrong(source: str, error: str) -> None:
     assert schemas.sent(source).error == error
-    assert pages.text(error) in pages.sent(schemas.sent(source))
+    assert markup.text(error) in pages.sent(schemas.sent(source))
 
 
 def test_where_the_worlds_differ_both_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,6 +256,11 @@ def read(book: Book, how: Literal["fast", "slow"] = "fast"):
     assert schemas.sent(source.partition("def")[0]).error == (
         "ValueError: no function or tool is defined here"
     )
+
+
+def test_an_async_function_hides_its_injected_arguments_too() -> None:
+    made = schemas.sent("async def f(x: int, runtime: ToolRuntime):\n    'Do.'\n")
+    assert made.hidden == ["runtime"]
 
 
 def test_what_is_typed_is_sent_at_once() -> None:
@@ -277,6 +300,12 @@ def test_the_exits_are_those_of_the_source() -> None:
     assert [(edge, number) for edge in routes.EXITS for number in routes.EXITS[edge]] == [
         *routes.EXAMPLES
     ]
+
+
+def test_an_exit_that_the_source_does_not_number_is_shown_as_such() -> None:
+    unknown = routes.Exit(routes.MODEL_TO_TOOLS, None, "END")
+    assert pages.path([unknown]) == ["1. the edge out of the model, exit ?, to END: ?"]
+    assert "▶" not in pages.exits(routes.MODEL_TO_TOOLS, [unknown])
 
 
 def test_the_way_says_which_calls_are_pending() -> None:
@@ -444,24 +473,24 @@ def test_what_a_model_or_a_tool_says_is_text() -> None:
     script = [LANGCHAIN.AIMessage(EVIL, tool_calls=[CALL, call]), EVIL]
     run = weather_run(LANGCHAIN, said=EVIL, script=script)
     for number in range(5):
-        harmless(pages.page(pages.steps_at([run, run], number)))
-    harmless(pages.page(pages.all_steps([run])[0]))
+        harmless(markup.page(pages.steps_at([run, run], number)))
+    harmless(markup.page(pages.all_steps([run])[0]))
 
 
 def test_what_is_typed_is_text() -> None:
     source = f'def f(x: str = """{EVIL}"""):\n    """{EVIL}"""'
     for typed in (source, EVIL, f"raise ValueError('''{EVIL}''')", f"x: '{EVIL}' = {{}}['{EVIL}']"):
-        harmless(pages.page(pages.sent(schemas.sent(typed))))
-        harmless(pages.page(pages.source_and_sent(typed)[0]))
+        harmless(markup.page(pages.sent(schemas.sent(typed))))
+        harmless(markup.page(pages.source_and_sent(typed)[0]))
     for typed in (EVIL, calls._json(EVIL, {}), calls._json("get_weather", {"city": EVIL, EVIL: 1})):
-        harmless(pages.page(pages.judged(calls.judge(typed))))
+        harmless(markup.page(pages.judged(calls.judge(typed))))
 
 
 @FUZZ
 @given(typed=st.text(max_size=80))
 def test_any_text_can_be_typed(typed: str) -> None:
-    harmless(pages.page(pages.judged(calls.judge(typed))))
-    harmless(pages.page(pages.sent(schemas.sent(f"x = {typed!r}\n{typed}"))))
+    harmless(markup.page(pages.judged(calls.judge(typed))))
+    harmless(markup.page(pages.sent(schemas.sent(f"x = {typed!r}\n{typed}"))))
 
 
 WIDGETS: dict[str, Any] = {

@@ -131,7 +131,8 @@ def _checked(source: str) -> ast.Module:
 
 def _hidden(tree: ast.Module, openai: Twin) -> list[str]:
     """The parameters of the last function that are not in what is sent."""
-    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    functions = [one for one in tree.body if isinstance(one, kinds)]
     if openai.langchain.raised or not functions:
         return []
     shown = openai.langchain.result["function"]["parameters"].get("properties", {})

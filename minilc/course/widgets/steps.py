@@ -55,11 +55,16 @@ def frames(run: Run) -> list[Frame]:
 
 
 def _frame(active: list[str], route: list[list[str]], before: Any, state: Any) -> Frame:
-    messages = messages_of(state)
-    old = messages_of(before)
+    messages, old = _history(state), _history(before)
     new = [number for number, one in enumerate(messages) if one not in old]
     changed = changes(before, state)
     return Frame(active, route, messages, new, changed, draw.entries(messages))
+
+
+def _history(state: Any) -> list[Any]:
+    """The messages of a state; none, if what it calls so are no messages."""
+    messages = messages_of(state)
+    return messages if all(hasattr(one, "type") for one in messages) else []
 
 
 def changes(before: Any, after: Any) -> list[str]:

@@ -12,8 +12,10 @@ from typing import Any
 import ipywidgets as ipy  # type: ignore[import-untyped]  # it ships no types
 
 from minilc.course import draw
+from minilc.course.draw import look
 from minilc.course.draw.runs import Run
 from minilc.course.widgets import calls, pages, routes, schemas, steps
+from minilc.course.widgets.markup import page, text
 
 PLAY_EVERY = 1500  # milliseconds that a step is shown
 Static = tuple[str, list[str]]  # what stands there without a kernel: HTML, and lines of text
@@ -36,14 +38,14 @@ class Bench(ipy.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         static: Callable[[], Static],
         drawing: draw.Drawing | None = None,
     ) -> None:
-        top = ipy.HTML(pages.page(f"<b>{pages.text(caption)}</b>"))
+        top = ipy.HTML(page(f"<b>{text(caption)}</b>"))
         super().__init__([top, *children], layout={"width": "100%"})
         self.static, self.drawing = static, drawing
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         html, lines = self.static()
         data = super()._repr_mimebundle_(**kwargs)
-        data |= {"text/plain": "\n".join(lines), "text/html": pages.page(html)}
+        data |= {"text/plain": look.plain("\n".join(lines)), "text/html": page(html)}
         if self.drawing is None or self.drawing.png is None:
             return data, {}
         data["image/png"] = base64.b64encode(self.drawing.png).decode("ascii")
@@ -77,12 +79,12 @@ def stepper(run: Run, other: Run | None = None) -> Bench:
             raise TypeError(f"expected a run, as `draw.record(agent, input)` makes it, got {one!r}")
     last = max(len(steps.frames(one)) for one in runs) - 1
     slider = ipy.IntSlider(0, 0, last, description="step")
-    back, forth = _mover(slider, -1, "◀ back"), _mover(slider, 1, "forth ▶")
+    back, next_ = _mover(slider, -1, "◀ back"), _mover(slider, 1, "next ▶")
     return Bench(
         "Move the slider, or press Play: ▶ is what has run; marked is what it brought.",
         [
-            ipy.HBox([*_player(slider), back, slider, forth], layout={"flex_flow": "row wrap"}),
-            _follow([slider], lambda: pages.page(pages.steps_at(runs, slider.value))),
+            ipy.HBox([*_player(slider), back, slider, next_], layout={"flex_flow": "row wrap"}),
+            _follow([slider], lambda: page(pages.steps_at(runs, slider.value))),
         ],
         lambda: pages.all_steps(runs),
         draw.graph(run.graph, taken=run),
@@ -103,8 +105,8 @@ def _player(slider: Any) -> list[Any]:
     return [clock, button]
 
 
-def _mover(slider: Any, by: int, text: str) -> Any:
-    button = ipy.Button(description=text, tooltip=f"{text.strip('◀▶ ')} one step")
+def _mover(slider: Any, by: int, label: str) -> Any:
+    button = ipy.Button(description=label, tooltip=f"{label.strip('◀▶ ')} step")
     button.layout.width = "auto"
     button.on_click(
         lambda _: setattr(slider, "value", min(max(slider.value + by, slider.min), slider.max))
@@ -126,7 +128,7 @@ def schema_bench(source: str | Callable[..., Any] | None = None) -> Bench:
     area = _area("source", schemas.SOURCE if source is None else source)
     return Bench(
         "Edit the source: below is what the model is sent. It runs in your own kernel only.",
-        [area, _follow([area], lambda: pages.page(pages.sent(schemas.sent(area.value))))],
+        [area, _follow([area], lambda: page(pages.sent(schemas.sent(area.value))))],
         lambda: pages.source_and_sent(area.value),
     )
 
@@ -163,8 +165,8 @@ def tool_call_bench(
         [
             preset,
             area,
-            ipy.HTML(pages.page(pages.text(about))),
-            _follow([area], lambda: pages.page(pages.judged(calls.judge(area.value, given, held)))),
+            ipy.HTML(page(text(about))),
+            _follow([area], lambda: page(pages.judged(calls.judge(area.value, given, held)))),
         ],
         lambda: pages.preset_table(given, held),
     )
@@ -188,7 +190,7 @@ def router() -> Bench:
     jump = ipy.Dropdown(options=[STAY, "end", "model", "tools"], description="jump_to")
     jump.layout.width, jump.style.description_width = "180px", "initial"
     columns = [
-        ipy.VBox([ipy.HTML(pages.page(f"<b>{pages.text(who)}</b>")), *map(boxes.get, names)])
+        ipy.VBox([ipy.HTML(page(f"<b>{text(who)}</b>")), *map(boxes.get, names)])
         for who, names in routes.GROUPS.items()
     ]
     columns[1].children += (jump,)
@@ -197,7 +199,7 @@ def router() -> Bench:
         ticked = {name: one.value for name, one in boxes.items()}
         jump_to = None if jump.value == STAY else jump.value
         setting = routes.Setting(**ticked, jump_to=jump_to)
-        return pages.page(pages.journey(*routes.journeys(setting)))
+        return page(pages.journey(*routes.journeys(setting)))
 
     return Bench(
         "Tick what happens: below is the exit that each edge takes, and why.",
