@@ -34,8 +34,6 @@ def tool(
     if args:
         raise ValueError("Too many arguments for tool decorator. A decorator ")
     options = {"return_direct": return_direct, "response_format": response_format, "extras": extras}
-    reading: dict[str, Any] = {"parse_docstring": parse_docstring}
-    reading["error_on_invalid_docstring"] = error_on_invalid_docstring
 
     def make(name: str, source: Any) -> BaseTool:
         func, coroutine, schema, text = source, None, args_schema, description
@@ -49,12 +47,18 @@ def tool(
             func, coroutine = None, source
         given: dict[str, Any] = {"name": name, "func": func, "coroutine": coroutine, **options}
         if infer_schema or args_schema is not None:
-            given |= {"description": text, "args_schema": schema}
-            return StructuredTool.from_function(**given, **reading)
+            return StructuredTool.from_function(
+                **given,
+                description=text,
+                args_schema=schema,
+                parse_docstring=parse_docstring,
+                error_on_invalid_docstring=error_on_invalid_docstring,
+            )
         text = text or source.__doc__
-        error = "Function must have either a docstring or description when infer_schema is False."
         if text is None:
-            raise ValueError(error)
+            raise ValueError(
+                "Function must have either a docstring or description when infer_schema is False."
+            )
         return Tool(**given, description=text)
 
     if runnable is not None:

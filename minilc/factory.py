@@ -68,9 +68,12 @@ def create_agent(
     if tool_node:
         offered = [*tool_node.tools_by_name.values(), *offered]
     make_request = partial(
-        hooks.ModelRequest, model=model, tools=offered, system_message=system_prompt
+        hooks.ModelRequest,
+        model=model,
+        tools=offered,
+        system_message=system_prompt,
+        response_format=response_format,
     )
-    make_request.keywords["response_format"] = response_format
     model_node = _ModelNode(make_request, middleware, name)
     schemas = [*(m.state_schema for m in middleware), state_schema or hooks.AgentState]
     graph = StateGraph(hooks._resolve_schema(schemas), context_schema)

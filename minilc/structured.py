@@ -44,10 +44,13 @@ class StructuredTool(_FunctionTool):
             raise ValueError("Function and/or coroutine must be provided")
         name = name or source.__name__
         if args_schema is None and infer_schema:
-            reading: dict[str, Any] = {"parse_docstring": parse_docstring}
-            reading["error_on_invalid_docstring"] = error_on_invalid_docstring
-            hidden = (*FILTERED_ARGS, _get_runnable_config_param(source))
-            args_schema = create_schema_from_function(name, source, filter_args=hidden, **reading)
+            args_schema = create_schema_from_function(
+                name,
+                source,
+                filter_args=(*FILTERED_ARGS, _get_runnable_config_param(source)),
+                parse_docstring=parse_docstring,
+                error_on_invalid_docstring=error_on_invalid_docstring,
+            )
         if description is None:
             docstring = None if parse_docstring else source.__doc__
             description = textwrap.dedent(docstring or _description_of_schema(args_schema))
