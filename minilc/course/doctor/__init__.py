@@ -96,7 +96,7 @@ def _of_chart(
     findings += [runs.of_text(where, text) for where, text in chart.errors]
     calls = sum(len(message.tool_calls) for message in chart.messages)
     answers = sum(message.type == "tool" for message in chart.messages)
-    seen[2] = f"{calls} calls"
+    seen[2] = f"{calls} call{'' if calls == 1 else 's'}"
     if patients or answers:
         seen[3] = f"{answers} answers" if not patients else f"{calls} names looked up"
     seen[4] = f"{answers} answers to {calls} calls"
@@ -123,7 +123,7 @@ def _of_run(
     watched = runs.watch(run, model)
     findings = [*findings, *wards.examine(patients), *runs.examine(watched)]
     sent = watched.requests[-1].tools if watched.requests else []
-    seen = {1: f"{len(watched.requests)} requests, tools {graphs.names_of(sent)!r}"}
+    seen = {1: f"{_count(watched.requests, 'request')}, tools {graphs.names_of(sent)!r}"}
     if sent and not patients:
         patients, refused = wards.admit(sent, "request.tools")
         findings += [*refused, *wards.examine(patients)]

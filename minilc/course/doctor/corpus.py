@@ -508,6 +508,20 @@ def _misspelt_field(lc: World) -> Any:
     return _loop(lc, [brew])
 
 
+def _of_the_user(lc: World) -> Any:
+    @lc.tool
+    def query_order(order_id: str, state: Annotated[dict, lc.InjectedState]) -> str:  # type: ignore
+        """Query an order of the current user by its order id."""
+        return f"{order_id} of {state['user_id']}"
+
+    return query_order
+
+
+@patient("injected-field-missing")
+def _field_that_the_state_lacks(lc: World) -> Any:
+    return _loop(lc, [_of_the_user(lc)])
+
+
 @patient("store-missing")
 def _no_store(lc: World) -> Any:
     @lc.tool
@@ -1038,6 +1052,25 @@ def _structured_answer(lc: World) -> Any:
     answer = _calls(lc, call("Weather", city="北京", degrees=28))
     agent = _loop(lc, [_weather(lc)], answer, response_format=lc.ToolStrategy(Weather))
     return _run(agent)
+
+
+@patient(None)
+def _field_that_the_state_has(lc: World) -> Any:
+    class Shop(lc.AgentState):  # type: ignore[name-defined, misc]  # a class of either world
+        user_id: str
+
+    return _loop(lc, [_of_the_user(lc)], state_schema=Shop)
+
+
+@patient(None)
+def _field_that_is_asked_for_first(lc: World) -> Any:
+    @lc.tool
+    def greet_user(greeting: str, state: Annotated[dict, lc.InjectedState]) -> str:  # type: ignore
+        """Greet the current user with a greeting."""
+        name = state["user_name"] if "user_name" in state else "you"
+        return f"{greeting}, {name}"
+
+    return _loop(lc, [greet_user])
 
 
 @patient(None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from minilc.course.doctor import tools as wards
@@ -90,9 +91,10 @@ def _models(made: Anatomy, one: Any) -> None:
     elif not isinstance(one, type):
         fields = getattr(one, "__dict__", {})
         values += list(fields.values())
-        if request := fields.get("request"):
-            values.append(getattr(request, "model", None))
-            made.binds = True
+        for value in fields.values():
+            if isinstance(value, partial) and "model" in value.keywords:  # minilc's model node
+                values.append(value.keywords["model"])
+                made.binds = True
     for value in values:
         bound = getattr(value, "kwargs", None)
         if isinstance(bound, Mapping) and isinstance(bound.get("tools"), list):
@@ -230,6 +232,9 @@ def _needs(made: Anatomy) -> Iterator[Finding]:
             if field_name not in channels and not has_default:
                 evidence = f"InjectedState({field_name!r}); the state has {list(channels)!r}"
                 yield Finding("injected-field-missing", patient.where, evidence)
+        for field_name in sorted(wards.read_fields(patient) - set(channels)):
+            evidence = f"it reads state[{field_name!r}]; the state has {list(channels)!r}"
+            yield Finding("injected-field-missing", patient.where, evidence)
         if _wants_store(patient) and getattr(graph, "store", None) is None:
             yield Finding("store-missing", patient.where, "InjectedStore, and the graph has none")
         if wards.calls_interrupt(patient) and not getattr(graph, "checkpointer", None):

@@ -149,7 +149,7 @@ def _recording(model: Any, watched: Watched) -> Any:
 def examine(watched: Watched) -> Iterator[Finding]:
     """What the requests and the end of a run say."""
     if watched.requests and not any(request.tools for request in watched.requests):
-        evidence = f"{len(watched.requests)} requests, none of them with tools"
+        evidence = f"requests without tools: {len(watched.requests)}"
         yield Finding("no-tools", "request", evidence)
     if watched.error is not None:
         yield of_error(watched.error)

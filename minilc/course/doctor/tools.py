@@ -453,6 +453,23 @@ def _root(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def read_fields(patient: Patient) -> set[str]:
+    """The fields that the function takes out of its injected state, and does not ask for first."""
+    tree = tree_of(patient)
+    if tree is None:
+        return set()
+    states = {name for name, hint in _hints(patient.function).items() if _is_state(hint)}
+    read, asked = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+            asked.add(node.left.value)  # "user_id" in state
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            is_state = isinstance(node.value, ast.Name) and node.value.id in states
+            if is_state and isinstance(node.slice, ast.Constant):
+                read.add(node.slice.value)
+    return {name for name in read - asked if isinstance(name, str)}
+
+
 def written_fields(patient: Patient) -> set[str]:
     """The fields of the state that the function's Commands write."""
     tree = tree_of(patient)
