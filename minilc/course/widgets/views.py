@@ -17,7 +17,7 @@ from minilc.course.draw.runs import Run
 from minilc.course.widgets import calls, pages, routes, schemas, steps
 from minilc.course.widgets.markup import page, text
 
-PLAY_EVERY = 1500  # milliseconds that a step is shown
+PLAY_EVERY = 1200  # milliseconds that a step is shown
 Static = tuple[str, list[str]]  # what stands there without a kernel: HTML, and lines of text
 
 
