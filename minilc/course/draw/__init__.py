@@ -5,6 +5,7 @@
     draw.sequence(run)              # who says what to whom, message by message
     draw.ledger(run)                # every call and its answer, by id
     draw.exits(edges, taken)        # the numbered exits of conditional edges, and the taken ones
+    draw.steps(run)                 # who ran in which super-step, and the states between them
     lanes = draw.Lanes()            # which calls ran beside which; the tools mark it themselves
 
 What comes back is a `Drawing`: it shows itself in a notebook, `save`s itself, and has its `svg`,
@@ -20,6 +21,7 @@ from minilc.course.draw.lanes import Lanes
 from minilc.course.draw.ledgers import entries, ledger
 from minilc.course.draw.runs import Run, record
 from minilc.course.draw.sequences import sequence
+from minilc.course.draw.supersteps import steps
 
 __all__ = [
     "Drawing",
@@ -32,4 +34,5 @@ __all__ = [
     "record",
     "render",
     "sequence",
+    "steps",
 ]
