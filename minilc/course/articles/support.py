@@ -69,6 +69,22 @@ def node(tools: Sequence[Any], *calls: dict[str, Any], state: Any = None, **opti
     return ToolNode(list(tools), **options).invoke(given, config())
 
 
+def answer(tools: Sequence[Any], *calls: dict[str, Any], **options: Any) -> Any:
+    """The first message that a ToolNode gives back for these calls."""
+    return node(tools, *calls, **options)["messages"][0]
+
+
+def giving(value: Any, name: str = "get", **options: Any) -> Any:
+    """A new tool without arguments that returns a value, or raises it if it is an exception."""
+
+    def give() -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    return tool(name, description="Get it.", **options)(give)
+
+
 def config(**runtime: Any) -> Any:
     """The config with which a ToolNode runs outside of a graph."""
     return {"configurable": {"__pregel_runtime": Runtime(**runtime)}}
