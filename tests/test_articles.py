@@ -19,6 +19,12 @@ def test_a_claim_comes_out_as_it_was_recorded(claim: ledger.Claim) -> None:
     assert claim.section and claim.layer in {row.module for row in LAYERS}
 
 
+def test_the_claims_are_in_the_order_of_the_articles() -> None:
+    for article in "AB":
+        numbers = [int(one.id[2:]) for one in CLAIMS if one.article == article]
+        assert numbers == sorted(numbers)
+
+
 def test_a_verdict_is_computed() -> None:
     def seen(said: bool, but: bool = False, once: str = "") -> str:
         recorded = {"one": "", "two": ""}

@@ -167,7 +167,7 @@ def claims() -> tuple[Claim, ...]:
     for module in pkgutil.iter_modules(checks.__path__):
         _SECTION[0] = ""
         importlib.import_module(f"{checks.__name__}.{module.name}")
-    return tuple(_CLAIMS[id] for id in sorted(_CLAIMS))
+    return tuple(_CLAIMS[id] for id in sorted(_CLAIMS, key=lambda id: (id[0], int(id[2:]))))
 
 
 def run(wanted: Callable[[Claim], bool] = lambda one: True) -> Iterator[Result]:
