@@ -99,17 +99,30 @@ def error(function: Callable[[], Any]) -> str:
     return ""
 
 
-def is_where_said(claim: str) -> Seen:
-    """Whether the source is in the file and around the lines that an article names."""
+def is_where_said(claim: str, begins: str = "", ends: str = "") -> Seen:
+    """Whether the source is in the file and around the lines that an article names.
+
+    Args:
+        begins: if a part of it is meant: the part's first line is the first that has this.
+        ends: the part's last line is the last that has this.
+    """
     from minilc.course.articles.places import NAMED
 
-    named = [one for one in NAMED if one.claim == claim]
-    found = [(one, one.place) for one in named]
-    right = [
-        place is not None and place.file == one.file and _around(one.lines, place.first, place.last)
-        for one, place in found
-    ]
-    return Seen(all(right), shows=[str(place) for _, place in found])
+    # What an article names with the same lines is one piece, such as `_func` and `_afunc`.
+    pieces: dict[str, list[int]] = {}
+    there, shown = True, []
+    for one in (one for one in NAMED if one.claim == claim):
+        place = one.place
+        if place is None:
+            return Seen(False, shows="not here")
+        numbered = list(enumerate(place.source.splitlines(), place.first))
+        first = next((number for number, line in numbered if begins in line), place.first)
+        last = next((number for number, line in reversed(numbered) if ends in line), place.last)
+        pieces.setdefault(one.lines, []).extend((first, last))
+        there = there and place.file == one.file
+        shown.append(f"{place.file}:{first}-{last}")
+    right = all(_around(lines, min(at), max(at)) for lines, at in pieces.items())
+    return Seen(there and right, shows=shown)
 
 
 def _around(lines: str, first: int, last: int) -> bool:
