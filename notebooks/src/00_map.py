@@ -18,7 +18,7 @@
 # | **Difficulty** | easy |
 # | **Before** | Python; nothing of LangChain |
 # | **Articles** | A: overview, the minimal example, the full chain, the summary; B: sections 1, 2 and 4 |
-# | **After** | the layers, one notebook each; 1 to 7 are here: start with [01_messages](01_messages.ipynb) |
+# | **After** | the layers, one notebook each: start with [01_messages](01_messages.ipynb) |
 #
 # The articles are two readings of LangChain's source, in Chinese: A walks through thirteen layers of a tool call, B is called *Function Call 是如何被执行的*. You need neither.
 #
@@ -29,7 +29,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from minilc.chat_models import ScriptExhausted
-from minilc.course import draw
+from minilc.course import draw, widgets
 from minilc.course.expect import expect_error
 from minilc.course.scripted import ScriptedChatModel
 
@@ -181,7 +181,7 @@ draw.graph(weather_agent(LANGCHAIN), taken=run)
 assert run.steps == [["model"], ["tools"], ["model"]]
 
 # %% [markdown] lang="en"
-# What goes along the edge to `tools` is one call. With two calls in a message there are two such sends, and the tools run side by side. `08_branch` and `09_state` build the graph.
+# What goes along the edge to `tools` is one call. With two calls in a message there are two such sends, and the tools run side by side. [08_branch](08_branch.ipynb) and [09_state](09_state.ipynb) build the graph.
 #
 # ## 6. Execute: the only place where our code runs
 #
@@ -212,7 +212,7 @@ assert sorry["messages"][2].status == "error"
 sorry["messages"][2].content
 
 # %% [markdown] lang="en"
-# It does not. The error is written down as an answer, and the model can read it and try again. Which errors end like this and which end the run is the subject of `10_tool_errors`. [03_base](03_base.ipynb), `11_injection` and `12_tool_node` build the rest.
+# It does not. The error is written down as an answer, and the model can read it and try again. Which errors end like this and which end the run is the subject of [10_tool_errors](10_tool_errors.ipynb). [03_base](03_base.ipynb), [11_injection](11_injection.ipynb) and [12_tool_node](12_tool_node.ipynb) build the rest.
 #
 # ## 7. Hand back: the answer finds its call
 #
@@ -261,7 +261,13 @@ import minilc
 rebuilt = draw.record(weather_agent(MINILC), question)
 assert type(rebuilt.messages[0]) is minilc.HumanMessage
 assert rebuilt.steps == run.steps
-draw.sequence(rebuilt)
+rebuilt
+
+# %% [markdown] lang="en"
+# Both runs, side by side. In JupyterLab there is a slider below: move it with the arrow keys, and watch the route, the messages and the open call.
+
+# %%
+widgets.stepper(rebuilt, run)
 
 # %% [markdown] lang="en"
 # Looking alike is not enough. `twin` runs one function in both worlds and compares all that comes out: types, texts, arguments, ids. We ask for the messages, step by step.

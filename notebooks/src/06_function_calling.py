@@ -15,7 +15,7 @@
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
-from minilc.course import cases, check, draw, exercises as ex
+from minilc.course import cases, check, draw, exercises as ex, widgets
 from minilc.course.expect import expect_error
 from minilc.course.layers import layer
 from minilc.course.probe import Probe
@@ -342,7 +342,6 @@ def openai_v6(function, strict=None):
     return {"name": name, "description": description, "parameters": body}
 
 
-# %%
 result = probe(sent(openai_v6))
 assert result.score == len(INPUTS)
 result
@@ -501,6 +500,12 @@ with expect_error(
 # %% [markdown] lang="en"
 # For tools that several providers share: `str`, `int`, `float`, `bool`, a list of these, choices of texts, and models.
 #
+# Try it with a function of your own. In JupyterLab you can edit the source below, and see at once what each provider is sent, from LangChain and from minilc. Give `days` the type `Literal[1, 2]`; take the docstring away.
+
+# %%
+widgets.schema_bench()
+
+# %% [markdown] lang="en"
 # ## 10. What it costs
 #
 # The tools are sent with each request. So their length counts, again and again. How much do words weigh? We measure it in characters.

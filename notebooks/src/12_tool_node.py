@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 40 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
-# | **Before** | [03_base](03_base.ipynb): one call of one tool; `08_branch` and `09_state`: `Send`, `Command`, the graph; [10_tool_errors](10_tool_errors.ipynb); [11_injection](11_injection.ipynb) |
+# | **Before** | [03_base](03_base.ipynb): one call of one tool; [08_branch](08_branch.ipynb) and [09_state](09_state.ipynb): `Send`, `Command`, the graph; [10_tool_errors](10_tool_errors.ipynb); [11_injection](11_injection.ipynb) |
 # | **Articles** | A, layers 7 to 13 |
 # | **We build** | layer 12, `minilc/tool_node.py` |
 #
@@ -15,7 +15,7 @@
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
-from minilc.course import cases, check, draw, exercises as ex
+from minilc.course import cases, check, draw, exercises as ex, widgets
 from minilc.course.expect import expect_error
 from minilc.course.layers import layer
 from minilc.course.probe import Probe
@@ -478,7 +478,6 @@ class NodeV6(NodeV5):
             return failed(f"{start}\n {told}\n Please fix the error and try again.", call)
 
 
-# %%
 result = probe(NodeV6(TOOLS).invoke)
 assert result.score == 9
 result
@@ -605,6 +604,12 @@ with expect_error(ValueError, "No messages found in input state to tool_edge: {'
 # %% [markdown] lang="en"
 # ## 12. The judge
 #
+# First, be the model yourself. In JupyterLab, choose a call below or write one: a wrong name, no id, a forged argument, broken JSON. Guess what the node answers, in both worlds.
+
+# %%
+widgets.tool_call_bench()
+
+# %% [markdown] lang="en"
 # All comparisons that minilc has for this layer, errors included.
 
 # %% tags=["version"]
