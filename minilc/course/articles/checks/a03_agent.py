@@ -211,7 +211,10 @@ def default_tools() -> Seen:
     made.invoke(QUESTION)
     converted = list((registered(made) or {}).values())
     is_tool = [isinstance(one, BaseTool) for one in converted] == [True]
-    return Seen(is_tool and asked == [[*converted, SEARCH]], shows=asked)
+    return Seen(
+        is_tool and asked == [[*converted, SEARCH]],
+        shows=[getattr(one, "name", one) for one in asked[0]],
+    )
 
 
 @claim(
@@ -380,7 +383,7 @@ def destinations_after_the_model() -> Seen:
     plain = set(edge(agent([weather()])).ends)
     hooked = set(edge(agent([weather()], middleware=[answering("call_1")])).ends)
     nuance = (plain, hooked) == ({"tools", END}, {"tools", END, "model"})
-    return Seen(goes == ["tools", END, "model"], but=nuance, shows=(plain, hooked))
+    return Seen(goes == ["tools", END, "model"], but=nuance, shows=(sorted(plain), sorted(hooked)))
 
 
 @claim(
@@ -397,7 +400,7 @@ def destinations_after_the_tools() -> Seen:
     goes = [after.path.invoke({"messages": [one, answer("call_1")]}) for one in asked]
     plain = set(edge(agent([weather()]), "tools_to_model").ends)
     said = goes == ["model", END] and set(after.ends) == {"model", END}
-    return Seen(said, but=plain == {"model"}, shows=(goes, plain))
+    return Seen(said, but=plain == {"model"}, shows=(goes, sorted(plain)))
 
 
 @claim(
