@@ -313,13 +313,14 @@ with expect_error(KeyError, "'model'"):
 #
 # ## 6. Every exit of both edges
 #
-# `create_agent` has two such edges. Each tries its exits in order, and takes the first that fits. This is the run of part 1 on them.
+# `create_agent` has two such edges. Each tries its exits in order, and takes the first that fits. We run an agent like that of part 1 once more, and note the exits.
 
 # %%
-from minilc.course.widgets.routes import EXITS
+from minilc.course.widgets.routes import EXITS, Setting, journey
 
-TAKEN = [("model_to_tools", 4), ("tools_to_model", 4), ("model_to_tools", 3)]
-draw.exits(EXITS, TAKEN)
+taken = [(one.edge, one.number) for one in journey(Setting(), LANGCHAIN).exits]
+assert taken == [("model_to_tools", 4), ("tools_to_model", 4), ("model_to_tools", 3)]
+draw.exits(EXITS, taken)
 
 # %% [markdown] lang="en"
 # Our route has exits 2, 3, 4 and 6. Exit 1 obeys a middleware. Exit 5 is for agents whose answer is a form: that form is a call of a tool that never runs, so it is not pending either.
