@@ -178,7 +178,7 @@ def _end_of_no_command() -> int:
     ends = [
         one.end_lineno or 0
         for one in ast.walk(tree)
-        if isinstance(one, ast.If) and "any(" in ast.unparse(one.test)
+        if isinstance(one, ast.If) and ast.unparse(one.test).startswith("not any(")
     ]
     return first + min(ends) - 1
 
