@@ -97,6 +97,23 @@ FORMS: dict[str, Any] = {
         "next": [],
     },
     "a trace": trace_form,
+    "a checkpoint": lambda messages: {
+        "v": 1,
+        "channel_values": {"messages": [one.model_dump() for one in messages]},
+    },
+    "a history of states": lambda messages: [
+        {"values": {"messages": [one.model_dump() for one in messages[:count]]}, "next": []}
+        for count in (4, 2, 1)
+    ],
+    "a trace of a model's call": lambda messages: {
+        "name": "ChatOpenAI",
+        "inputs": {"messages": [[dumpd(one) for one in messages[:-1]]]},
+        "outputs": {"generations": [[{"text": "", "message": dumpd(messages[-1])}]]},
+    },
+    "an answer of OpenAI's": lambda messages: {
+        "messages": openai_form(messages[:-1]),
+        "choices": [{"index": 0, "message": openai_form(messages[-1:])[0]}],
+    },
     "a batch": lambda messages: [[one.model_dump() for one in messages]],
     "inputs and outputs": lambda messages: {
         "inputs": {"messages": [messages[0].model_dump()]},
@@ -126,6 +143,22 @@ def test_lines_of_messages_and_lines_of_states_are_read(tmp_path: Path) -> None:
     grown = [{"messages": plain[: n + 1]} for n in range(len(plain))]
     states.write_text("\n\n".join(map(json.dumps, grown)), encoding="utf-8")
     assert diagnose(lines).codes == diagnose(states).codes == ["wrong-id"]
+
+
+def test_what_print_shows_is_read(tmp_path: Path) -> None:
+    saved = tmp_path / "printed.txt"
+    for shown in (history(), {"messages": history()}):
+        saved.write_text(repr(shown), encoding="utf-8")
+        assert diagnose(saved).findings == diagnose(shown).findings
+    saved.write_text(
+        "[AIMessage(content=__import__('os').system('x')), HumanMessage('a')]", "utf-8"
+    )
+    assert [one.type for one in reading.read_file(saved).messages] == ["ai", "human"]
+    saved.write_text("[AIMessage(content='a'", encoding="utf-8")
+    with pytest.raises(
+        Unreadable, match="unreadable: printed.txt, line 1: expected printed messages"
+    ):
+        diagnose(saved)
 
 
 def test_a_place_is_that_of_the_saved_message() -> None:

@@ -1,13 +1,16 @@
 """Read what somebody has of a run, in whatever form it was saved, as data and nothing else.
 
 Messages may be objects of either world, or dicts in LangChain's, OpenAI's, Anthropic's and
-LangGraph's forms; they may stand alone, in a state, in a request body or in a trace. All become
-`Message`, which keeps what is wrong with them: nothing is repaired and nothing is lost.
+LangGraph's forms, or what `print(messages)` printed; they may stand alone, in a state, in a request
+body or in a trace. All become `Message`, which keeps what is wrong with them: nothing is repaired
+and nothing is lost.
 """
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +30,12 @@ TYPES = {
     "chat": "chat",
 }
 # Where a state, a request or a trace keeps its messages, the best place first.
-INSIDE = ("messages", "chat_history", "history", "values", "outputs", "output", "inputs", "input")
+INSIDE = (
+    *("messages", "chat_history", "history", "values", "channel_values", "outputs", "output"),
+    *("inputs", "input"),
+)
+# What print(messages) and print(state) begin with.
+PRINTED = re.compile(r"\s*(?:\[\s*)?(?:\w*Message(?:Chunk)?\(|\{\s*'\w+'\s*:)")
 DEEPEST = 60  # levels; deeper is no history that a program wrote
 LONGEST = 60  # characters of a value in an error
 
@@ -105,6 +113,8 @@ def read_file(path: str | Path) -> Chart:
     try:
         loaded = json.loads(text)
     except json.JSONDecodeError as error:
+        if PRINTED.match(text):
+            return read(_read_printed(text, path.name), path.name)
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) < 2:
             place = f"{path.name}, line {error.lineno}, column {error.colno}"
@@ -114,6 +124,35 @@ def read_file(path: str | Path) -> Chart:
     else:
         return read(loaded, path.name)
     return _read_lines(text, path.name)
+
+
+def _read_printed(text: str, name: str) -> Any:
+    """What `print` shows of messages, or of a state: Python, of which nothing is run."""
+    try:
+        return _plain(ast.parse(text.strip(), mode="eval").body)
+    except SyntaxError as error:
+        line = text.strip().splitlines()[(error.lineno or 1) - 1]
+        raise Unreadable(f"{name}, line {error.lineno}", "printed messages", line) from None
+    except (RecursionError, MemoryError):
+        raise Unreadable(name, f"at most {DEEPEST} levels", "more of them") from None
+
+
+def _plain(node: ast.expr) -> Any:
+    """An expression as data: a call becomes a dict of its arguments, and the class its type."""
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [_plain(one) for one in node.elts]
+    if isinstance(node, ast.Dict):
+        return {
+            str(_plain(k)) if k else "**": _plain(v)
+            for k, v in zip(node.keys, node.values, strict=True)
+        }
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        fields = {one.arg: _plain(one.value) for one in node.keywords if one.arg}
+        if name.endswith("Message") and node.args:
+            fields.setdefault("content", _plain(node.args[0]))
+        return {"type": name, **fields} if name.endswith(("Message", "MessageChunk")) else fields
+    return node.value if isinstance(node, ast.Constant) else ast.unparse(node)
 
 
 def _read_lines(text: str, name: str) -> Chart:
@@ -176,12 +215,15 @@ def _find(source: Any, place: str, depth: int) -> tuple[Sequence[Any], str] | No
         inner = [
             _find(one, f"{place or 'messages'}[{i}]", depth + 1) for i, one in enumerate(source)
         ]
-        return next((one for one in reversed(inner) if one and one[0]), None)
+        return max((one for one in inner if one), key=lambda one: len(one[0]), default=None)
     if isinstance(source, tuple):
         return _find(list(source), place, depth)
     if isinstance(source, Mapping):
         if _is_message(source):
             return [source], place
+        if answers := _answers_of(source):
+            asked = _find(source.get("inputs") or source.get("messages"), place, depth + 1)
+            return [*(asked[0] if asked else ()), *answers], place
         for key in INSIDE:
             if key in source:
                 found = _find(source[key], _joined(place, key), depth + 1)
@@ -193,6 +235,21 @@ def _find(source: Any, place: str, depth: int) -> tuple[Sequence[Any], str] | No
     if hasattr(source, "messages"):
         return _find(source.messages, _joined(place, "messages"), depth + 1)
     return ([source], place) if _is_message(source) else None
+
+
+def _answers_of(source: Mapping[str, Any]) -> list[Any]:
+    """What a model answered: in a body of OpenAI's, or in a trace of one call of a model."""
+    found: list[Any] = []
+    choices = source.get("choices")
+    if isinstance(choices, list):
+        found = [one.get("message") for one in choices[:1] if isinstance(one, Mapping)]
+    outputs = source.get("outputs")
+    batch = outputs.get("generations") if isinstance(outputs, Mapping) else None
+    while isinstance(batch, list) and batch and isinstance(batch[0], list):
+        batch = batch[0]
+    if isinstance(batch, list):
+        found = [one.get("message") for one in batch[:1] if isinstance(one, Mapping)]
+    return [one for one in found if _is_message(one)]
 
 
 def _joined(place: str, key: str) -> str:
