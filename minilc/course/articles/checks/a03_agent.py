@@ -225,15 +225,16 @@ def default_tools() -> Seen:
     verdict=NUANCE,
 )
 def who_runs_which() -> Seen:
+    model = scripted()
+    made = create_agent(model, [weather(), SEARCH])
+    local = made.invoke(QUESTION)["messages"][2].content
+    at_provider = SEARCH in model.requests[0].tools and "web_search" not in (registered(made) or {})
     asks = calling(call("web_search", query="天气"))
-    local = run([weather(), SEARCH])[2].content
     mistaken = run([weather(), SEARCH], asks, "好。")[2].content
-    unanswered = kinds(run([SEARCH], asks, "好。"))
     refused = mistaken == "Error: web_search is not a valid tool, try one of [get_weather]."
-    nuance = refused and unanswered == ["human", "ai"]
-    in_node = registered(agent([weather(), SEARCH])) or {}
-    said = local == "北京 is sunny, 28C" and list(in_node) == ["get_weather"]
-    return Seen(said, but=nuance, shows=mistaken)
+    unanswered = kinds(run([SEARCH], asks, "好。")) == ["human", "ai"]
+    said = at_provider and local == "北京 is sunny, 28C"
+    return Seen(said, but=refused and unanswered, shows=mistaken)
 
 
 section("Layer 4: bind_tools")

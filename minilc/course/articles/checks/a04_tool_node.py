@@ -326,7 +326,7 @@ section("Layer 9: several calls at once")
     "A-85",
     says="_func() and _afunc() are in tool_node.py, lines 793 to 860",
     layer="tool_node",
-    really="the same file, other lines",
+    really="the same file; further down since then",
     once="langgraph-prebuilt 1.1.0",
     verdict=(CHANGED, HOLDS),
 )
