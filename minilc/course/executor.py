@@ -111,7 +111,9 @@ def execute(jobs: Sequence[Job], workers: int | None = None, seed: int = 0) -> I
 
 def _environment(seed: int, folder: str) -> dict[str, str]:
     """The environment of every run: nothing of the person's own in it that changes outputs."""
-    private = re.compile(r"(?i).*(_API_KEY|_TOKEN)|(LANGSMITH|LANGCHAIN|JUPYTER|COLUMNS|LINES)\b.*")
+    private = re.compile(
+        r"(?i).*(_API_KEY|_TOKEN)|(OPENAI|ANTHROPIC|LANGSMITH|LANGCHAIN|JUPYTER)_.*|COLUMNS|LINES"
+    )
     kept = {name: value for name, value in os.environ.items() if not private.fullmatch(name)}
     root = str(Path(__file__).resolve().parents[2])
     return kept | {
