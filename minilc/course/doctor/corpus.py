@@ -815,6 +815,14 @@ def _weather_tool(lc: World) -> Any:
 
 
 @patient(None)
+def _broken_call_that_is_answered(lc: World) -> Any:
+    bad = {"name": "get_weather", "args": '{"city": "北', "id": "call_1", "error": None}
+    asking = lc.AIMessage("", invalid_tool_calls=[bad | {"type": "invalid_tool_call"}])
+    answer = lc.ToolMessage("no JSON", name="get_weather", tool_call_id="call_1", status="error")
+    return _asked(lc, asking, answer, lc.AIMessage("晴。"))
+
+
+@patient(None)
 def _plain_functions(lc: World) -> Any:
     def multiply(a: int, b: int) -> int:
         """Multiply two integers."""

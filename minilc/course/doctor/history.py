@@ -74,7 +74,9 @@ class Books:
         """Read the books in one pass: a long history has many calls."""
         books = cls()
         by_id: dict[str, list[Call]] = defaultdict(list)
+        broken: set[str] = set()  # such a call is sent to the provider too, and may be answered
         for index, message in enumerate(messages):
+            broken.update(str(call.get("id")) for call in message.invalid_tool_calls)
             for number, call in enumerate(message.tool_calls):
                 place = call.get("place") or f"{message.place}.tool_calls[{number}]"
                 books.calls.append(Call(call, index, place))
@@ -84,7 +86,7 @@ class Books:
                 waiting = [one for one in asked if not one.answers]
                 if asked:
                     (waiting or asked)[-1].answers.append(index)
-                else:
+                elif str(message.tool_call_id) not in broken:
                     books.orphans.append(index)
         return books
 
