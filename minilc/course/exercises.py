@@ -19,7 +19,7 @@ a planted fault, and two quizzes.
    passes where minilc, with the learner's function in it, does what real LangChain does. Where the
    learner's function is simpler than the target, `fit` makes the one of the other. Without a
    target the check's function gets the learner's function as a second argument, and what it
-   returns in LangChain's world must be `expected`.
+   returns in LangChain's world must be `expected`, a value or a function that finds it out there.
 2. A check's `wrong` says what is wrong in the words of the articles and of the layer ("the answer
    does not carry the call's id"), not "expected 3, got 4": both values are shown below it anyway.
    Checks go from the first thing a learner gets right to the last; the first that fails is told.
@@ -67,7 +67,8 @@ class Check:
         title: what is compared, in a few words.
         run: takes the world, and the learner's function if the exercise has no target.
         wrong: what is wrong when it fails, in the layer's terms.
-        expected: what `run` must return, for an exercise without target.
+        expected: what `run` must return, for an exercise without target; or a function of the world
+            that finds it out in LangChain.
     """
 
     title: str
@@ -350,7 +351,8 @@ def _compare(one: Exercise, check: Check, answer: Callable[..., Any]) -> tuple[O
     """What came out with the learner's function, what should have, and whether they are equal."""
     if one.target is None:
         yours = observe(lambda lc: check.run(lc, answer), LANGCHAIN)
-        should = observe(lambda lc: check.expected, LANGCHAIN)
+        expected = check.expected
+        should = observe(expected if callable(expected) else lambda lc: expected, LANGCHAIN)
     else:
         with swapped(one.target, one.fit(answer) if one.fit else answer):
             yours = observe(check.run, MINILC)
