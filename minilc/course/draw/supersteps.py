@@ -47,7 +47,7 @@ def _short(value: Any) -> str:
         text = ", ".join(value)
         if len(text) <= LONGEST:
             return text
-    return f"{len(value)} in it"
+    return f"{len(value)} items" if value else "empty"
 
 
 def _in_words(state: Sequence[str]) -> str:
