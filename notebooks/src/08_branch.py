@@ -644,4 +644,4 @@ from IPython.display import display
 display(ex.quiz("branch-1"), ex.quiz("branch-2"))
 
 # %% [markdown] lang="en"
-# Next: `09_state`. Who keeps the messages, and what happens when two nodes write at once?
+# Next: [09_state](09_state.ipynb). Who keeps the messages, and what happens when two nodes write at once?
