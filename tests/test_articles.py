@@ -25,6 +25,11 @@ def test_the_claims_are_in_the_order_of_the_articles() -> None:
         assert numbers == sorted(numbers)
 
 
+def test_no_claim_is_missing() -> None:
+    every = [f"A-{n:02}" for n in range(1, 154)] + [f"B-{n:02}" for n in range(1, 51)]
+    assert [one.id for one in CLAIMS] == every
+
+
 def test_a_verdict_is_computed() -> None:
     def seen(said: bool, but: bool = False, once: str = "") -> str:
         recorded = {"one": "", "two": ""}

@@ -141,7 +141,7 @@ def test_a_listing_has_the_text_of_its_module_and_is_folded(everything: Path) ->
         "# minilc/messages.py: ToolMessage, AIMessage",
         "class ToolMessage(BaseMessage, ToolOutputMixin):",
     ]
-    assert "def pretty_repr(self) -> str:" in lines
+    assert "    def pretty_repr(self) -> str:" in lines
     assert listing.metadata.jupyter.source_hidden is True
     assert listing.source == Listing.parse(listing.metadata.source).text()
 

@@ -192,6 +192,15 @@ BEHAVIOURS: tuple[Behaviour, ...] = (
         "langchain",
         "1.4.3",
     ),
+    Behaviour(
+        "wrapper-answers-calls",
+        14,
+        "a wrap_model_call hook answers all calls of the model itself",
+        "KeyError: no way leads from the model back to it",
+        "the model is called again",
+        "langchain",
+        "1.4.0",
+    ),
 )
 
 

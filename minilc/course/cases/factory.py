@@ -703,3 +703,16 @@ def structured_error_answer(lc: World) -> Any:
         middleware=[refuse],
         response_format=lc.ToolStrategy(Sorry),
     )["messages"]
+
+
+@case(
+    LAYER, "a wrapper that answers the calls sends the run back", behaviour="wrapper-answers-calls"
+)
+def wrapper_answers(lc: World) -> Any:
+    @lc.wrap_model_call
+    def answers(request: Any, handler: Any) -> Any:
+        (message,) = handler(request).result
+        told = [lc.ToolMessage("已答", tool_call_id=call["id"]) for call in message.tool_calls]
+        return lc.ModelResponse(result=[message, *told])
+
+    return run(lc, asks(lc, beijing()), "晴。", tools=[weather(lc)], middleware=[answers])
