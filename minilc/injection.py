@@ -118,7 +118,7 @@ def _inject_tool_args(
     args = {k: v for k, v in tool_call["args"].items() if k not in injected.all_injected_keys}
     for name, key in injected.state.items():
         try:
-            args[name] = state if key is None else read(state, key)
+            args[name] = read(state, key) if key else state
         except (KeyError, AttributeError) as error:
             # With a default the parameter may go without.
             if name not in injected._optional_state_args:

@@ -394,6 +394,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "What you were given stays as it was, so that it can be given again.",
     ),
     Divergence(
+        "writes-of-an-open-step",
+        9,
+        "While a step waits or has failed, get_state shows what its finished nodes have written.",
+        "It shows the state before the step; the writes are kept for when the step goes on.",
+        "A state is what stands between two steps; resuming gives the same in both worlds.",
+    ),
+    Divergence(
         "handler-union-as-text",
         10,
         "An error handler whose parameter is annotated with a union as text, as under `from "

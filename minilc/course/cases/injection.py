@@ -508,3 +508,13 @@ def call_untouched(lc: World) -> Any:
     given = call("query_order", {"order_id": "O1", "user": "admin"})
     result = with_state(lc, [one_field(lc)], given, user_id="小明")
     return result, given
+
+
+@case(LAYER, "an empty field name is the whole state")
+def empty_field(lc: World) -> Any:
+    @lc.tool
+    def keys(state: Annotated[dict, lc.InjectedState("")]) -> str:
+        """The keys of the state."""
+        return ", ".join(sorted(state))
+
+    return with_state(lc, [keys], call("keys", {}), user_id="u1")

@@ -489,6 +489,16 @@ def thread_after_failure(lc: World) -> Any:
     return saved, graph.invoke(None, THREAD)
 
 
+@case(LAYER, "what a thread shows while a step waits", differs="writes-of-an-open-step")
+def thread_in_a_step(lc: World) -> Any:
+    builder = lc.StateGraph(State)
+    builder.add_node("a", says("a")).add_node("b", lambda state: {"log": [lc.interrupt("?")]})
+    builder.add_edge(lc.START, "a").add_edge(lc.START, "b")
+    graph = builder.compile(checkpointer=lc.InMemorySaver())
+    graph.invoke({"log": ["in"]}, THREAD)
+    return graph.get_state(THREAD).values
+
+
 @case(LAYER, "a thread says which node is next")
 def thread_next(lc: World) -> Any:
     def ask(state: Any) -> Any:
