@@ -66,6 +66,8 @@ def test_long_values_are_counted() -> None:
     made = draw.Run([["model"]], states=[{"messages": []}, {"messages": [1, 2]}])
     shown = draw.steps(made).text
     assert "before: messages: empty" in shown and "then: messages: 2 items" in shown
+    one = draw.Run([["model"]], states=[{"messages": []}, {"messages": [1]}])
+    assert draw.steps(one).text.endswith("then: messages: 1 item")
 
 
 def test_a_state_may_be_an_object() -> None:

@@ -12,7 +12,7 @@ from minilc.course.draw.runs import Run
 
 MARGIN, HEAD, ROW, HIGH, LINE, ARROW = 14, 26, 36, 24, 15, 28
 LONGEST, MOST = 18, 8  # characters of a name or a line of the state, and lines of a state
-NOTE = "all of a step read the state on its left · what they write counts on its right"
+NOTE = "reads: the state on its left, or a Send · writes: to the right"
 
 
 def steps(run: Run, *, title: str | None = None, description: str | None = None) -> Drawing:
@@ -29,7 +29,7 @@ def steps(run: Run, *, title: str | None = None, description: str | None = None)
     for number, (step, state) in enumerate(zip(run.steps, states[1:], strict=True), 1):
         lines += [f"step {number}: {', '.join(map(look.plain, step))}"]
         lines += [f"  then: {_in_words(state)}"]
-    description = description or f"{NOTE.capitalize()}. {'; '.join(map(str.strip, lines))}."
+    description = description or f"{NOTE[0].upper()}{NOTE[1:]}. {'; '.join(map(str.strip, lines))}."
     svg = _Page(run, states).svg(title, description)
     return Drawing(title, description, "\n".join([title, *lines]), svg)
 
@@ -47,7 +47,7 @@ def _short(value: Any) -> str:
         text = ", ".join(value)
         if len(text) <= LONGEST:
             return text
-    return f"{len(value)} items" if value else "empty"
+    return f"{len(value)} item{'' if len(value) == 1 else 's'}" if value else "empty"
 
 
 def _in_words(state: Sequence[str]) -> str:
