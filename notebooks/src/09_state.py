@@ -15,7 +15,6 @@
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
-import minilc
 from minilc.course import cases, check, draw, exercises as ex, widgets
 from minilc.course.expect import expect_error
 from minilc.course.layers import layer
@@ -269,6 +268,15 @@ assert add(history, [RemoveMessage(id="9")])[-1].type == "remove"
 # %% [markdown] lang="en"
 # `add` knows nothing of this: the `RemoveMessage` would stand in the conversation and be sent.
 #
+# One special id removes everything: what is there, and what comes before it in the same update. What comes behind it stays. A node that sums up a long conversation writes this. What is left of three messages?
+
+# %%
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+clear, topic = RemoveMessage(id=REMOVE_ALL_MESSAGES), HumanMessage("上海？", id="4")
+assert add_messages(history, [update[1], clear, topic]) == [topic]
+
+# %% [markdown] lang="en"
 # ## 4. Super-steps
 #
 # Two edges leave `START`. Now there is no *next node*, but a set of them: a **super-step**. Who is first? What does the second one see? LangGraph's answer is in two rows of the probe.
@@ -513,19 +521,9 @@ assert probe(lambda plan: graph_v4(*plan)({"log": ["in"]})).score == len(PLANS)
 needs(lambda limit: by_hand(weather_model()).invoke(question, {"recursion_limit": limit}))
 
 # %% [markdown] lang="en"
-# The weather question needs four: model, tools, model, and the look. So a round trip counts as two. And the default? There are three. A plain graph has B's 10007; we measure it on minilc, because LangGraph takes some seconds to get there (minilc's tests run both). `create_agent` sets 9999.
-
-# %%
-from langchain.agents import create_agent
-
-endless = minilc.StateGraph(Log).add_node("a", lambda state: None)
-endless.add_edge(START, "a").add_edge("a", "a")
-with expect_error(minilc.GraphRecursionError, "Recursion limit of 10007 reached ..."):
-    endless.compile().invoke({"log": []})
-create_agent(weather_model(), [get_weather]).config["recursion_limit"]
-
-# %% [markdown] lang="en"
-# The third is 25. It is in every config that LangChain makes itself, for instance for a tool. So a graph that is called *inside a tool* of a plain graph stops after 25 steps, and nobody has set that. Whatever we set ourselves holds inside, too: `invoke` before `with_config`, and both before the default.
+# The weather question needs four: model, tools, model, and the look. So a round trip counts as two.
+#
+# And the default? B's 10007 is that of a plain graph; `create_agent` sets its own. [14_factory](14_factory.ipynb) measures both. Here is the third, since it surprises: 25 is in every config that LangChain makes itself, for instance for a tool. So a graph that is called *inside a tool* of a plain graph stops after 25 steps, and nobody has set that. Whatever we set ourselves holds inside, too: `invoke` before `with_config`, and both before the default.
 
 # %%
 inner = build({"a": lambda state: None}, {START: "a", "a": "a"})
