@@ -101,7 +101,7 @@ def test_what_is_wrong_with_an_exercise_is_found(monkeypatch: pytest.MonkeyPatch
         "has fewer than two hints",
         "its stub passes",
         "its solution fails: other-1: it is not the length\n  compared:  the length\n"
-        "  yours:     'ab'\n  LangChain: 2\n  0 of 1 comparisons equal before that",
+        "  yours:     'ab'\n  right:     2\n  0 of 1 comparisons equal before that",
         "the wrong answer len passes",
         "the wrong answer str is told 'it is not the length', not 'something else'",
     ]

@@ -307,7 +307,8 @@ class Verdict:
     def message(self) -> str:
         """What is wrong, in a sentence."""
         if self.passed:
-            return "Like LangChain in every comparison."
+            found = self.exercise.target or any(callable(c.expected) for c in self.exercise.checks)
+            return f"{'Like LangChain' if found else 'Right'} in every comparison."
         if self.unwritten:
             return f"Not written yet: `{self.exercise.function}` raises NotImplementedError."
         assert self.failed is not None
@@ -323,7 +324,9 @@ class Verdict:
         """What was compared and what came out, if there is something to show."""
         if self.failed is None or self.unwritten:
             return ""
-        return f"compared:  {self.failed.title}\nyours:     {self.yours}\nLangChain: {self.theirs}"
+        judge = "LangChain" if self.exercise.target or callable(self.failed.expected) else "right"
+        rows = (("compared", self.failed.title), ("yours", self.yours), (judge, self.theirs))
+        return "\n".join(f"{name + ':':<10} {value}" for name, value in rows)
 
     def __repr__(self) -> str:
         head = f"{self.exercise.id}{' solved' if self.passed else ''}: {self.message}"
