@@ -427,7 +427,7 @@ with expect_error(ValidationError, "1 validation error for injected\nuser\n  Fie
     as_tool(injected).invoke({"city": "北京"})
 
 # %% [markdown] lang="en"
-# Whoever runs the tool adds the value. In an agent that is the tool node: `11_injection`.
+# Whoever runs the tool adds the value. In an agent that is the tool node: [11_injection](11_injection.ipynb).
 #
 # Our `is_injected` knows one mark. The finished one knows instances, subclasses, and types that need no `Annotated`.
 

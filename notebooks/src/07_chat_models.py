@@ -555,4 +555,4 @@ from IPython.display import display
 display(ex.quiz("chat_models-1"), ex.quiz("chat_models-2"))
 
 # %% [markdown] lang="en"
-# Next: `08_branch`. The model has made a wish. Who decides where it goes?
+# Next: [08_branch](08_branch.ipynb). The model has made a wish. Who decides where it goes?

@@ -71,7 +71,7 @@ by_hand = {"configurable": {"__pregel_runtime": Runtime()}}
 node.invoke({"messages": [question, asking]}, by_hand)
 
 # %% [markdown] lang="en"
-# One message, not three. **A node returns an update.** The graph puts it behind the messages that are there (`09_state`).
+# One message, not three. **A node returns an update.** The graph puts it behind the messages that are there ([09_state](09_state.ipynb)).
 #
 # ## 2. The naive version
 #
@@ -418,7 +418,7 @@ with expect_error(LookupError, "there is no such city"):
 assert paid == [5]
 
 # %% [markdown] lang="en"
-# The money is gone, and nobody will hear of it: no update, no answer. One error that is not handled takes the answers of all with it (`10_tool_errors`).
+# The money is gone, and nobody will hear of it: no update, no answer. One error that is not handled takes the answers of all with it ([10_tool_errors](10_tool_errors.ipynb)).
 #
 # And `create_agent`? It sends each call alone, so that its ToolNode never sees two. The graph runs the node twice in one step.
 
@@ -457,7 +457,7 @@ class NodeV5(NodeV4):
 assert probe(NodeV5(TOOLS).invoke).score == 8
 
 # %% [markdown] lang="en"
-# Eight: `root` did not get through. The rest (stores, `ToolRuntime`, defaults) is `11_injection`.
+# Eight: `root` did not get through. The rest (stores, `ToolRuntime`, defaults) is [11_injection](11_injection.ipynb).
 #
 # ## 8. Arguments that do not fit
 #
@@ -483,7 +483,7 @@ assert result.score == 9
 result
 
 # %% [markdown] lang="en"
-# Nine. All other errors still end the run, in LangChain too: article A's `handle_tool_errors` is on, by default, for wrong arguments alone (`10_tool_errors`).
+# Nine. All other errors still end the run, in LangChain too: article A's `handle_tool_errors` is on, by default, for wrong arguments alone ([10_tool_errors](10_tool_errors.ipynb)).
 #
 # ## 9. What may a tool return?
 #

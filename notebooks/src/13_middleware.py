@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 40 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
-# | **Before** | [12_tool_node](12_tool_node.ipynb): how one call is run; `08_branch`: `interrupt` |
+# | **Before** | [12_tool_node](12_tool_node.ipynb): how one call is run; [08_branch](08_branch.ipynb): `interrupt` |
 # | **Articles** | A, layer 10, and production advice 5 |
 # | **We build** | layer 13, `minilc/middleware.py` |
 #
@@ -339,7 +339,7 @@ def ask_twice(wrapper):
 draw.ledger(ask_twice(remembered))
 
 # %% [markdown] lang="en"
-# The second call got the first one's message, with the first one's id. An answer belongs to a call; what may be kept is its content. Nor may the message keep its *own* id: the state would put it in the place of the first (`09_state`).
+# The second call got the first one's message, with the first one's id. An answer belongs to a call; what may be kept is its content. Nor may the message keep its *own* id: the state would put it in the place of the first ([09_state](09_state.ipynb)).
 
 
 # %%

@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 40 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
-# | **Before** | `08_branch`, `09_state`: an edge, a graph; [12_tool_node](12_tool_node.ipynb); [07_chat_models](07_chat_models.ipynb): `bind_tools` |
+# | **Before** | [08_branch](08_branch.ipynb), [09_state](09_state.ipynb): an edge, a graph; [12_tool_node](12_tool_node.ipynb); [07_chat_models](07_chat_models.ipynb): `bind_tools` |
 # | **Articles** | A, layers 3, 5, 6 and 13; B, sections 2, 3.1 and 5 |
 # | **We build** | layer 14, `minilc/factory.py` |
 #
@@ -601,4 +601,4 @@ from IPython.display import display
 display(ex.quiz("factory-1"), ex.quiz("factory-2"))
 
 # %% [markdown] lang="en"
-# Next: `15_debugging`. What do we do when an agent does not call its tool?
+# Next: [15_debugging](15_debugging.ipynb). What do we do when an agent does not call its tool?
