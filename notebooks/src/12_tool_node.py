@@ -1,7 +1,7 @@
 # %% [markdown] lang="en"
 # # Who runs the tools?
 #
-# The model has asked for a tool. Some node of the graph takes the wish and makes an answer of it. What must it know, what may it be given, and what if the model asks for three things at once?
+# The model has asked for a tool. A node of the graph takes the wish and turns it into an answer. What must it know, what may it be given, and what if the model asks for three things at once?
 #
 # |  |  |
 # |---|---|
@@ -208,14 +208,15 @@ class NodeV1:
 
 
 # %% [markdown] lang="en"
-# These are LangChain's own names. Each method is as naive as it can be; from now on, a step replaces one of them.
+# All names but `_run_all` are LangChain's own. Each method is as naive as it can be; each step from now on replaces one of them.
 #
-# One thing of the registry stays for good: of two tools with one name, only the later is there.
+# Two tools with one name? LangChain's registry is a dict as well: the later one replaces the other, without a word.
 
 # %%
 result = probe(NodeV1(TOOLS).invoke)
 assert result.score == 2
-assert len(ToolNode([weather, tool(weather)]).tools_by_name) == 1
+later = tool(weather)
+assert ToolNode([weather, later]).tools_by_name == {"weather": later}
 [row.input for row in result.rows if row.equal]
 
 # %% [markdown] lang="en"
@@ -244,7 +245,7 @@ assert history == {"history": updates["messages"]}
 [f"{name}: {type(update).__name__}" for name, update in updates.items()]
 
 # %% [markdown] lang="en"
-# Five shapes, one answer. Who gives a list of messages gets a list; all others get a dict, with `messages_key` as its key. The fifth shape is how LangChain 1.2 sent calls; it is still read.
+# Five shapes, one answer. Whoever gives a list of messages gets a list; all others get a dict, with `messages_key` as its key. The fifth shape is how LangChain 1.2 sent calls; it is still read.
 #
 # We take three of them. Calls are known by their type; otherwise the last `AIMessage` counts.
 
@@ -272,7 +273,7 @@ assert result.score == 5
 # %% [markdown] lang="en"
 # Three more. *Messages alone* is missing: we give a dict where a list is wanted. That is the last step.
 #
-# Most errors of a hand-written graph come from here. The texts are short; now you know what they mean.
+# Two errors of hand-written graphs come from here, and their texts do not say much. What is wrong with each of these inputs?
 
 # %%
 with expect_error(ValueError, "No message found in input"):
@@ -319,29 +320,28 @@ assert result.score == 6
 NodeV3(TOOLS).invoke(INPUTS["an unknown tool"])["messages"][0].content
 
 # %% [markdown] lang="en"
-# The text lists the names that exist. Articles A and B quote other words for it (*is not registered with ToolNode*, *Requested tool ... not available*); a model reads these.
+# The text lists the names that exist. Articles A and B quote other words for it (*is not registered with ToolNode*, *Requested tool ... not available*). No model will read those.
 #
 # ## 6. Many calls
 #
-# Our node has a loop: one call, then the next. The probe cannot see that. So we make two tools that depend on each other: the first waits for the end of the second. `lanes` notes what begins and ends, in order, without times.
+# Our node has a loop: one call, then the next. The probe cannot see that. So we make two tools that only work side by side: `slow` waits until `quick` is over, or until its patience is. `lanes` notes what begins and ends, in order.
 
 # %%
 from threading import Event
 
 
 def race(make, patience=10):
-    """The lanes of two calls, and the contents of their answers."""
     lanes, begun, over = draw.Lanes(), Event(), Event()
 
     def slow(city: str) -> str:
-        """Wait for the quick one, but not for ever."""
+        """Wait for the quick one."""
         with lanes.run(city):
             begun.set()
             over.wait(patience)
         return city
 
     def quick(city: str) -> str:
-        """Do not wait."""
+        """Begin after the slow one."""
         begun.wait(patience)
         with lanes.run(city):
             pass
@@ -390,7 +390,7 @@ assert await real.ainvoke(two_calls, by_hand) == real.invoke(two_calls, by_hand)
 assert probe(NodeV4(TOOLS).invoke).score == 6
 
 # %% [markdown] lang="en"
-# The score stays at six: only the waiting got shorter. The price: no tool may count on another one of the same message. Awaited, LangChain's node uses `asyncio.gather`, with the same rule for the answers.
+# The score stays at six: only the waiting got shorter. The price: no tool may count on another one of the same message. Awaited, LangChain's node gives the same answers in the same order.
 #
 # `max_concurrency` in the config gives the order back.
 
@@ -478,12 +478,11 @@ class NodeV6(NodeV5):
             return failed(f"{start}\n {told}\n Please fix the error and try again.", call)
 
 
-result = probe(NodeV6(TOOLS).invoke)
-assert result.score == 9
-result
+assert probe(NodeV6(TOOLS).invoke).score == 9
+print(NodeV6(TOOLS).invoke(INPUTS["a wrong argument"])["messages"][0].content)
 
 # %% [markdown] lang="en"
-# Nine. All other errors still end the run, in LangChain too: article A's `handle_tool_errors` is on, by default, for wrong arguments alone ([10_tool_errors](10_tool_errors.ipynb)).
+# Nine, and this is what the model reads. All other errors still end the run, in LangChain too: article A's `handle_tool_errors` is on, by default, for wrong arguments alone ([10_tool_errors](10_tool_errors.ipynb)).
 #
 # ## 9. What may a tool return?
 #
@@ -499,13 +498,14 @@ def answer(value):
 
 blocks = [{"type": "text", "text": "晴"}]
 for value in ["晴", None, {"city": "北京"}, ["北京", "上海"], blocks]:
-    print(f"{value!r:<34}", repr(answer(value).content))
+    print(repr(value), "becomes", repr(answer(value).content))
+assert tool(places).invoke(call("places")).content == ["北京", "上海"]
 assert answer(ToolMessage("done", tool_call_id="call_9")).tool_call_id == "call_9"
 
 # %% [markdown] lang="en"
-# Only the list of texts differs from what the tool itself gives: layer 3 leaves the list, the node makes JSON of it. A dict is JSON already, so article A's `json.dumps` changes nothing.
+# Only the list of texts is the node's work: the tool itself leaves the list, the node makes JSON of it. A dict is JSON already, so article A's `json.dumps` changes nothing.
 #
-# A `ToolMessage` passes as it is, even with a wrong id: then the call stays unanswered, and a provider refuses the next request. With a `Command` the node is careful: it must hold the answer to its call.
+# A `ToolMessage` passes as it is, even with a wrong id: then the call stays unanswered, and a provider refuses the next request. With a `Command` the node is careful: it must hold the answer to its call, which then gets the tool's name.
 #
 # And a bare value is refused: it can only come from a call without an id, which the tool takes for plain arguments.
 
@@ -565,9 +565,9 @@ assert result.score == len(INPUTS)
 result
 
 # %% [markdown] lang="en"
-# Fifteen of fifteen, in eight steps of which none is long. Newer releases also take a *list* of messages and Commands from one tool; part 13 has the row.
+# Fifteen of fifteen. This is the right column of part 2. Newer releases also take a *list* of messages and Commands from one tool; part 13 has the row.
 #
-# Here are minilc's versions of our steps. Find the places where a wrapper may stand around a call: [13_middleware](13_middleware.ipynb) is about those.
+# Here are minilc's versions of our steps. Sync and async runs share them: hence `async`, and the flag `sync`. Find the places where a wrapper may stand around a call: [13_middleware](13_middleware.ipynb) is about those.
 
 # %% source="minilc.tool_node:ToolNode._parse_input, ToolNode._arun_one, ToolNode._execute_tool_async, ToolNode._normalize_tool_response, ToolNode._combine_tool_outputs"
 from minilc.tool_node import ToolNode
@@ -593,7 +593,7 @@ assert run.steps == [["model"], ["tools"], ["model"]]
 draw.graph(graph, taken=run)
 
 # %% [markdown] lang="en"
-# The edge looks at the last message alone, and it knows one name, `tools`: call your node otherwise, and you need a path map. It has a `messages_key` of its own, and an error of its own.
+# The edge looks at the last message alone, and it knows one name, `tools`: if your node has another one, you need a path map. It has a `messages_key` of its own, and an error of its own.
 
 # %%
 assert tools_condition({"chat": [asking]}, messages_key="chat") == "tools"
@@ -604,7 +604,7 @@ with expect_error(ValueError, "No messages found in input state to tool_edge: {'
 # %% [markdown] lang="en"
 # ## 12. The judge
 #
-# First, be the model yourself. In JupyterLab, choose a call below or write one: a wrong name, no id, a forged argument, broken JSON. Guess what the node answers, in both worlds.
+# First, be the model yourself. In JupyterLab, choose a call below or write one: a wrong name, no id, a forged argument, broken JSON. Guess what LangChain's node answers, and minilc's.
 
 # %%
 widgets.tool_call_bench()
