@@ -49,6 +49,7 @@ class Probed:
     """What a version makes of every input; it shows itself as a table."""
 
     rows: tuple[Row, ...]
+    aim: str = "LangChain"
 
     @property
     def score(self) -> int:
@@ -57,7 +58,7 @@ class Probed:
 
     @property
     def _head(self) -> str:
-        return f"{self.score} of {len(self.rows)} as in LangChain"
+        return f"{self.score} of {len(self.rows)} as in {self.aim}"
 
     def __repr__(self) -> str:
         wide = max(len(row.input) for row in self.rows)
@@ -65,17 +66,17 @@ class Probed:
         for row in self.rows:
             lines.append(f"{_sign(row)} {row.input:<{wide}}  {row.ours}")
             if not row.equal:
-                lines.append(f"{'LangChain:':>{wide + 2}}  {row.theirs}")
+                lines.append(f"{self.aim + ':':>{wide + 2}}  {row.theirs}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         # The last column is there only if something differs.
-        heads = ["", "input", "what comes out", *([] if self._all else ["LangChain, if other"])]
-        head = "".join(f'<th scope="col" style="{LEFT}">{one}</th>' for one in heads)
+        heads = ["", "input", "what comes out", *([] if self._all else [f"{self.aim}, if other"])]
+        head = "".join(f'<th scope="col" style="{LEFT}">{escape(one)}</th>' for one in heads)
         rows = "".join(self._row(row) for row in self.rows)
         return (
             '<table style="border:1px solid currentColor">'
-            f'<caption style="{LEFT};color:inherit"><strong>{self._head}</strong></caption>'
+            f'<caption style="{LEFT};color:inherit"><strong>{escape(self._head)}</strong></caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         )
 
@@ -94,17 +95,22 @@ class Probe:
     """Gives the same inputs to each version, and to the real thing.
 
     Args:
-        real: the function of LangChain that the versions grow towards.
+        real: the function that the versions grow towards, as a rule LangChain's.
         inputs: what to call it with, by a name for the reader.
+        aim: what the function is, where it is not LangChain's.
     """
 
-    def __init__(self, real: Callable[[Any], Any], inputs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, real: Callable[[Any], Any], inputs: Mapping[str, Any], aim: str = "LangChain"
+    ) -> None:
         self.real = real
         self.inputs = dict(inputs)
+        self.aim = aim
 
     def __call__(self, version: Callable[[Any], Any]) -> Probed:
         """Call the version with every input; an error is an outcome like any other."""
-        return Probed(tuple(self._row(version, *item) for item in self.inputs.items()))
+        rows = tuple(self._row(version, *item) for item in self.inputs.items())
+        return Probed(rows, self.aim)
 
     def _row(self, version: Callable[[Any], Any], name: str, given: Any) -> Row:
         ours = observe(lambda lc: version(given), LANGCHAIN)

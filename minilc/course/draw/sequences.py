@@ -44,11 +44,18 @@ class Say:
 
 
 def sequence(source: Any, *, title: str | None = None, description: str | None = None) -> Drawing:
-    """Draw a run, a state or a list of messages as a sequence, in either world's messages."""
-    messages = messages_of(source)
-    said = list(says(messages))
+    """Draw a run, a state or a list of messages as a sequence, in either world's messages.
+
+    What `says` made of them may be given, too, with more said in between.
+    """
+    if isinstance(source, list) and source and isinstance(source[0], Say):
+        said = source
+        title = title or f"Sequence of {len(said)} arrows"
+    else:
+        messages = messages_of(source)
+        said = list(says(messages))
+        title = title or f"Sequence of {len(messages)} messages"
     people = _people(said)
-    title = title or f"Sequence of {len(messages)} messages"
     lines = [f"{number:>2}. {_in_words(say)}" for number, say in enumerate(said, 1)]
     description = description or f"Who says what to whom: {'; '.join(map(_in_words, said))}."
     svg = _Page(people, said).svg(title, description)
