@@ -1,7 +1,7 @@
 # %% [markdown] lang="en"
 # # What can stand between the wish and the deed?
 #
-# The model has asked, the tool is there. Now somebody wants to log the call, try it again, ask a person first, or have it answered from a memory. None of that belongs into the tool. Where does it go?
+# The model has asked, the tool is there. Now somebody wants to log the call, try it again, ask a person first, or have it answered from a memory. None of that belongs in the tool. Where does it go?
 #
 # |  |  |
 # |---|---|
@@ -201,7 +201,7 @@ assert result.score == 4
 [(row.input, row.ours) for row in result.rows[2:6]]
 
 # %% [markdown] lang="en"
-# One run, good; but B is outside, and so is *an answer inside*. Who is wrapped last is the outermost. LangChain's rule: **the first in the list is the outermost.** So we start with the last one.
+# One run, good; but B is outside, and so is *an answer inside*. The one that is wrapped last is the outermost. LangChain's rule: **the first in the list is the outermost.** So we start with the last one.
 
 
 # %%
@@ -245,20 +245,15 @@ lanes.drawing("middleware=[log, retry, cache]")
 # %% [markdown] lang="en"
 # ## 4. What a wrapper may do
 #
-# Change the request: `override` makes a copy. The model's own call stays in the history as it was; only the tool gets other arguments. (`emptied` is for later.)
-
+# Change the request: `override` makes a copy. The model's own call stays in the history as it was; only the tool gets other arguments.
 
 # %%
-def emptied(request, handler):
-    return handler(request.override(tool_call=request.tool_call | {"args": {}}))
-
-
 messages = agent_with(wrap_tool_call(to_shanghai)).invoke(question)["messages"]
 assert messages[1].tool_calls[0]["args"] == {"city": "北京"}
 messages[2].content
 
 # %% [markdown] lang="en"
-# Let it be: *one that answers* did not call the handler, and the tool did not run. Or call it twice: then it runs twice, and one answer counts.
+# Not call the handler: in the scene *one that answers*, the tool did not run. Or call it twice: the tool runs twice, and the answer that the wrapper returns counts.
 #
 # **Wait a minute.** Who checks what a wrapper returns? Suppose it returns a text.
 
@@ -273,7 +268,7 @@ draw.ledger(run)
 # An error in a wrapper ends the run, as one in the tool does: that was the last scene of the probe.
 
 # %% [markdown] lang="en"
-# ## 5. Six of them
+# ## 5. Six wrappers that people need
 #
 # *Log* we have seen. **Retry**: three tries, and the last one may fail. This tool needs all three. How often is A entered, which stands inside?
 
@@ -306,16 +301,16 @@ seen
 # %% [markdown] lang="en"
 # Three times, and left once: the two errors went past its second mark.
 #
-# **Wait a minute.** Would `retry` also retry a call whose arguments are wrong? `emptied`, from part 4, takes the arguments away.
-
+# **Wait a minute.** Would `retry` also retry a call whose arguments are wrong? This model forgets the city; A marks each try.
 
 # %%
-answer = agent_with(wrap_tool_call(emptied)).invoke(question)["messages"][2]
-assert answer.status == "error"
-answer.content
+model = ScriptedChatModel([AIMessage("", tool_calls=[call | {"args": {}}]), "抱歉。"])
+wrong = create_agent(model, [weather], middleware=[retry, wrap_tool_call(A)]).invoke(question)
+assert wrong["messages"][2].status == "error" and seen[4:] == ["A(", ")A"]
+wrong["messages"][2].content
 
 # %% [markdown] lang="en"
-# Nothing was raised: wrong arguments are an answer already when the wrapper sees them ([10_tool_errors](10_tool_errors.ipynb)). A wrapper that waits for exceptions never hears of them; look at `status`, too.
+# One try. Nothing was raised: wrong arguments are an answer already when the wrapper sees them ([10_tool_errors](10_tool_errors.ipynb)). A wrapper that waits for exceptions never hears of them; look at `status`, too.
 #
 # **Cache**: the first answer is kept. What is wrong with this one?
 
@@ -487,13 +482,14 @@ def last_word(request, handler):
 
 
 model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "北京今天晴。"])
-create_agent(model, [weather], middleware=[last_word]).invoke(question)
+state = create_agent(model, [weather], middleware=[last_word]).invoke(question)
+assert [message.type for message in state["messages"]] == ["human", "ai", "tool", "ai"]
 [(len(sent.tools), sent.messages[0].type) for sent in model.requests]
 
 # %% [markdown] lang="en"
-# After an answer the model is offered no tools, so it cannot call a second time. And its history begins with an instruction that the state never held.
+# After an answer the model is offered no tools, so it has nothing to call. And its history begins with an instruction that the state never held.
 #
-# The request holds the model. So a fallback is one line.
+# The request holds the model. So a fallback to another model is one `override`.
 
 
 # %%
@@ -535,7 +531,7 @@ def play_model(wrappers):
     return [*seen, answer.content]
 
 
-MODEL_SCENES = {"a look": [look], "two": [look, look], "a word": [say], "a look at it": [look, say]}
+MODEL_SCENES = {"look": [look], "look, look": [look, look], "say": [say], "look, say": [look, say]}
 
 
 # %%
@@ -545,7 +541,7 @@ assert result.score == 3
 result
 
 # %% [markdown] lang="en"
-# Nearly. An outer wrapper gets a `ModelResponse` in LangChain, whatever the inner one returned. So each layer's result is put into shape before it goes out.
+# Nearly. In LangChain an outer wrapper gets a `ModelResponse`, whatever the inner one returned. So each layer's result is put into shape before it goes out.
 
 # %%
 from langchain.agents.middleware import ModelResponse
@@ -595,14 +591,14 @@ assert run.steps[-1] == ["closed.before_model"]
 draw.graph(run.graph, taken=run)
 
 # %% [markdown] lang="en"
-# The model was asked once. Then `closed` saw three messages and went to the end. See the dashed edge that `can_jump_to` has made; without it, the jump is not made, and nobody complains.
+# The model was asked once. Then `closed` saw three messages and went to the end. The edge of step 5 is there because of `can_jump_to`; without it, no jump is made, and nobody complains.
 
 # %%
 silent = before_model(lambda state, runtime: {"jump_to": "end"}, name="silent")
 assert agent_with(silent).invoke(question)["messages"][-1].content == "北京今天晴。"
 
 # %% [markdown] lang="en"
-# Three hooks of two middleware, in one run without a tool. Which of the two is first in *after*?
+# A middleware with several hooks is a class. Two of them, with three hooks each, in a run without a tool. Which of the two is first in *after*?
 
 # %%
 from langchain.agents.middleware import AgentMiddleware
@@ -650,7 +646,7 @@ with expect_error(NotImplementedError, "Synchronous implementation of wrap_tool_
 assert (await agent_with(patient, closed).ainvoke(question))["messages"][2].content == "北京: 晴"
 
 # %% [markdown] lang="en"
-# A decorator makes the side that the function has. For both, write a class. The other hooks are more patient: a sync `closed` served the awaited run.
+# A decorator makes the side that the function has. For both, write a class. Hooks that are nodes are less strict: the sync `closed` served the awaited run.
 #
 # ## 9. The judge
 #
@@ -702,7 +698,7 @@ ex.show("middleware-3")
 #
 # Wrappers stand around one call, the first outermost; each decides whether, how often and with what the rest is run. What they return is not checked, and what they catch may be a pause. Before and after the model, hooks are nodes.
 #
-# Our weather question so far, with a person in between: asked, called, paused, approved, run, answered.
+# Our weather question so far: asked, called, paused, approved, run, answered. Look for the pause: the history keeps no trace of it.
 
 # %%
 draw.sequence(done)

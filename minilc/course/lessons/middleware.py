@@ -135,7 +135,7 @@ LIMIT = Exercise(
         Some models search again and again. Write `limited(most)`. It returns a function for
         `wrap_tool_call` that lets each tool be called `most` times in a history. A call beyond
         that does not run. Its answer is a `ToolMessage` with the call's name and id, the status
-        `error` and the content `no more than 2 calls of search`.
+        `error` and, if `most` is 2, the content `no more than 2 calls of search`.
 
         What counts is what the model has asked for: the calls in `request.state["messages"]` up
         to this one, those of one message in their order.
