@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from importlib.metadata import files
+from pathlib import Path
 from unittest import mock
 
 from langchain.agents import create_agent, factory
@@ -72,7 +73,7 @@ def pipeline() -> Seen:
 )
 def one_file_of_tools() -> Seen:
     homes = {
-        one.__name__: inspect.getsourcefile(one)
+        one.__name__: Path(inspect.getsourcefile(one) or "").relative_to(SITE).as_posix()
         for one in (core_tools.tool, core_tools.StructuredTool, core_tools.Tool)
     }
     return Seen((SITE / "langchain_core" / "tools.py").exists(), shows=homes)

@@ -360,7 +360,7 @@ def one_runtime_each() -> Seen:
     "A-87",
     says="it has state, tool_call_id, config, context, store, stream_writer, tools and two infos",
     layer="injection",
-    really="there are no tools before langgraph-prebuilt 1.1.0",
+    really="there are no tools before langgraph-prebuilt 1.0.11",
     once="langgraph-prebuilt 1.1.0",
     verdict=(HOLDS, CHANGED),
 )

@@ -304,7 +304,7 @@ def _handling(value: Any, handling: Any) -> str:
     "A-102",
     says="the result is normalised inside of the try, so its errors can be handled too",
     layer="tool_node",
-    really="langgraph-prebuilt 1.0 normalises it after the try, and the run ends",
+    really="before langgraph-prebuilt 1.0.11 it is normalised after the try, and the run ends",
     once="langgraph-prebuilt 1.1.0",
     verdict=("holds", CHANGED),
 )

@@ -60,7 +60,7 @@ def what_the_model_reads() -> Seen:
     "A-113",
     says="_normalize_tool_response() is around lines 1437 to 1453 of tool_node.py",
     layer="tool_node",
-    really="it has moved; langgraph-prebuilt 1.0 does it inside of _execute_tool_sync()",
+    really="it has moved; before langgraph-prebuilt 1.0.11 _execute_tool_sync() does it",
     once="langgraph-prebuilt 1.1.0",
     verdict=CHANGED,
 )
@@ -118,7 +118,7 @@ def _texts(made: Any, id: str | None = "call_1") -> Any:
     "A-116",
     says="a list of messages and Commands is validated; any other list is a TypeError",
     layer="tool_node",
-    really="other lists of an ordinary tool are a text already; 1.0 makes a text of every list",
+    really="other lists of an ordinary tool are a text already; before 1.0.11 every list is one",
     once="langgraph-prebuilt 1.1.0",
     verdict=(NUANCE, CHANGED),
 )
@@ -187,7 +187,7 @@ def _end_of_no_command() -> int:
     "A-120",
     says="_combine_tool_outputs() is around lines 862 to 887, up to where no Command is done",
     layer="tool_node",
-    really="it has moved within the file, and has grown since langgraph-prebuilt 1.0",
+    really="it has moved within the file, and has grown in langgraph-prebuilt 1.0.11",
     once="langgraph-prebuilt 1.1.0",
     verdict=CHANGED,
 )
