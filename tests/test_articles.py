@@ -1,12 +1,14 @@
 """Every claim of the articles runs on the installed LangChain, and comes out as it was recorded."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from minilc.course import articles, cli
-from minilc.course.articles import ledger
+from minilc.course.articles import ledger, support
+from minilc.course.articles.view import Shown
 from minilc.course.layers import LAYERS
 
 CLAIMS = ledger.claims()
@@ -100,3 +102,51 @@ def test_a_changed_verdict_is_shown_and_is_the_status(monkeypatch: Any, capsys: 
     assert cli.main(["articles", "--changed"]) == 1
     printed = capsys.readouterr().out
     assert "wrong (recorded: holds)" in " ".join(printed.split()) and "1 not as recorded" in printed
+
+
+def test_a_section_is_shown_as_a_table_and_as_text() -> None:
+    table = articles.show("A", "Layer 1", "Layer 2")
+    assert [one.claim.id for one in table.results] == [f"A-{n}" for n in range(15, 42)]
+    assert table.fallen == ["A-15", "A-16", "A-21", "A-30", "A-33"] and table.moved == []
+    assert sum(table.counts.values()) == 27 and table.counts["changed since"] == 5
+    page, text = table._repr_html_(), repr(table)
+    assert table.head in page and table.head in text
+    assert text.count("\n  ≠ A-") == 5 and page.count("<strong>≠</strong>") == 5
+    assert "changed since (true of langchain-core 0.2.12): only None does" in text
+    assert "tool() begins at line 977 of langchain_core/tools.py" in page
+    assert str(support.SITE) not in page + text
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [(("C",), "no article 'C'"), (("B", "Layer 1"), "article B has no section 'Layer 1'; it has")],
+)
+def test_what_is_not_there_is_not_shown(asked: tuple[str, ...], message: str) -> None:
+    with pytest.raises(LookupError, match=message):
+        articles.show(*asked)
+
+
+def test_what_is_shown_is_escaped_and_says_what_was_recorded() -> None:
+    recorded = dict.fromkeys(("one", "two"), "holds")
+    check = lambda: ledger.Seen(False)  # noqa: E731  # as small as it can be
+    claim = ledger.Claim("A-00", "<s>", "<p>", "base", check, "<r>", "", recorded)
+    fell = ledger.Result(claim, ledger.WRONG, "<i>at 0x7f12345678</i>")
+    fails = ledger.Result(claim, ledger.FAILS, "KeyError: 'b'")
+    table = Shown("<t>", (fell, fails))
+    assert table.moved == table.fallen == ["A-00", "A-00"]
+    page = table._repr_html_()
+    assert not any(tag in page for tag in ("<s>", "<p>", "<r>", "<t>", "<i>"))
+    assert "seen: &lt;i&gt;at 0x..&lt;/i&gt;" in page
+    assert (
+        "? A-00  <p>\n          the check fails, recorded was 'holds': <r>; seen: KeyErr"
+        in repr(table)
+    )
+
+
+def test_a_claim_runs_where_a_loop_runs_as_in_a_notebook() -> None:
+    chosen = [one for one in CLAIMS if one.id in ("A-24", "A-46", "A-89", "A-90", "A-127")]
+
+    async def cell() -> list[ledger.Result]:
+        return [one.run() for one in chosen]
+
+    assert [one.as_recorded for one in asyncio.run(cell())] == [True] * 5

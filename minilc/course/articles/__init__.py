@@ -11,7 +11,10 @@ from typing import Any
 
 from minilc.course.articles import ledger
 from minilc.course.articles.ledger import Claim, Result
+from minilc.course.articles.view import show
 from minilc.course.draw.look import one_line
+
+__all__ = ["add_parser", "as_dict", "ledger", "markdown", "run", "show", "summary"]
 
 COLOURS = {ledger.HOLDS: "green", ledger.NUANCE: "yellow", ledger.CHANGED: "cyan"}
 

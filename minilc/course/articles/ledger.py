@@ -20,9 +20,11 @@ verdict from what the installed library does:
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -83,12 +85,22 @@ class Claim:
     def run(self) -> Result:
         """The verdict on the installed version."""
         try:
-            seen = self.check()
+            seen = _apart(self.check)
         except Exception as error:  # an upgrade may take away what the check looks at
             return Result(self, FAILS, f"{type(error).__name__}: {error}")
         if seen.said:
             return Result(self, NUANCE if seen.but else HOLDS, seen.shows)
         return Result(self, CHANGED if self.once else WRONG, seen.shows)
+
+
+def _apart(check: Callable[[], Seen]) -> Seen:
+    """Run a check; in a thread where a loop is running (in a notebook), as some start their own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # Python's way to say that no loop is running.
+        return check()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(check).result()
 
 
 @dataclass(frozen=True)
