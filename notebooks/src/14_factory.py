@@ -68,17 +68,14 @@ draw.graph(agent, taken=run)
 #
 # ## 2. The naive version
 #
-# In LangChain 0.3 there was no graph. `AgentExecutor` was a `while` loop. In 1.x it is gone from `langchain.agents`; it lives on in a package of its own, `langchain-classic`, which the course does not install.
+# In LangChain 0.3 there was no graph. `AgentExecutor` was a `while` loop. In 1.x it is gone from `langchain.agents`; it lives on in a package of its own, `langchain-classic`.
 
 # %%
-from importlib.util import find_spec
-
 with expect_error(ImportError, "cannot import name 'AgentExecutor' from 'langchain.agents' ..."):
     from langchain.agents import AgentExecutor
-print(find_spec("langchain_classic"))
 
 # %% [markdown] lang="en"
-# We need not have it. This is such a loop in our words, on minilc's first seven layers. As in 0.3 it gives up after fifteen rounds.
+# Here is such a loop in our words, on minilc's first seven layers. As in 0.3 it gives up after fifteen rounds.
 
 # %%
 from types import SimpleNamespace
@@ -105,6 +102,8 @@ def agent_v0(model, tools):
 # ### The probe
 #
 # Eight conversations, played to LangChain's agent and to ours. A second tool joins: `book_ticket` has `return_direct=True`, so its answer goes straight to the user.
+#
+# `lc` is `LANGCHAIN` or `MINILC`: the same names, of the one or of the other. In a script, a list is what the model calls. `said` lists what comes after the question.
 
 
 # %%
@@ -189,10 +188,10 @@ def agent_v1(model, tools, to_tools=minilc.tools_condition, to_model=lambda stat
 # %%
 result = probe(with_agent(agent_v1, MINILC))
 assert result.score == 7
-result
+[(row.input, row.ours) for row in result.rows if not row.equal]
 
 # %% [markdown] lang="en"
-# Seven. **Wait a minute.** The probe hears what is said. It does not see who ran. LangChain ran `tools` twice in one step. And ours?
+# Seven; the ticket comes last. **Wait a minute.** The probe hears what is said. It does not see who ran. LangChain ran `tools` twice in one step. And ours?
 
 # %%
 draw.record(agent_v1(play(MINILC, [both, "都晴。"]), tools(MINILC)), question).steps
@@ -216,7 +215,7 @@ assert ours.steps == run.steps
 assert probe(with_agent(agent_v2, MINILC)).score == 7
 
 # %% [markdown] lang="en"
-# The last one is the ticket: its tool wants the last word. The edge out of the tools has to look at which tools were called.
+# Now the ticket: its tool wants the last word. The edge out of the tools has to look at which tools were called.
 
 
 # %%
@@ -230,9 +229,7 @@ def agent_v3(model, tools):
     return agent_v1(model, tools, to_tools, to_model)
 
 
-result = probe(with_agent(agent_v3, MINILC))
-assert result.score == len(SCRIPTS)
-result
+assert probe(with_agent(agent_v3, MINILC)).score == len(SCRIPTS)
 
 # %% [markdown] lang="en"
 # Eight of eight. What we have not asked: middleware that has answered a call already, a structured answer, messages that were removed. For these the finished edges have more exits, and each has a number.
@@ -249,7 +246,7 @@ from minilc.factory import _make_tools_to_model_edge
 # %% [markdown] lang="en"
 # ## 4. Through every exit
 #
-# We take LangChain's agent apart and ask its two edges directly. Ours get the same states. The states hold LangChain's messages; `bridge.ours` makes minilc's of them.
+# We take LangChain's agent apart and ask its two edges directly. Ours get the same states. The states hold LangChain's messages; `bridge.ours` makes minilc's of them. `goes` says in words where an edge leads; before LangChain 1.2.16 a `Send` carried a dict around its call.
 
 # %%
 from langchain.agents.structured_output import ToolStrategy
@@ -284,7 +281,7 @@ STATES = {
     "1 a middleware jumps": {"messages": [two], "jump_to": "end"},
     "2 no AIMessage is left": {"messages": [HumanMessage("北京？")]},
     "3 no call": {"messages": [AIMessage("晴。")]},
-    "4 two calls, one is answered": {"messages": [two, ok]},
+    "4 two calls, one is answered": {"messages": [two, ToolMessage("晴", tool_call_id="call_1")]},
     "5 a structured answer": {"messages": [form, ok], "structured_response": {"degrees": 28}},
     "6 a structured answer that was wrong": {"messages": [form, ok]},
 }
@@ -299,10 +296,11 @@ result
 # %%
 (real_back,), (our_back,) = edges(LANGCHAIN)["tools"].values(), edges(MINILC)["tools"]
 direct = AIMessage("", tool_calls=[call("book_ticket")])
+beside = AIMessage("", tool_calls=[*form.tool_calls, call("get_weather", "call_2")])
 STATES = {
     "1 no AIMessage is left": {"messages": [HumanMessage("北京？")]},
     "2 all have the last word": {"messages": [direct]},
-    "3 a structured answer beside a call": {"messages": [two, ok]},
+    "3 a structured answer beside a call": {"messages": [beside, ok]},
     "4 the usual case": {"messages": [two]},
 }
 exits = Probe(lambda state: goes(real_back.path.invoke(state)), STATES)
@@ -323,7 +321,7 @@ assert list(agent.builder.nodes["tools"].runnable.tools_by_name) == ["get_weathe
 model.requests[0].tools
 
 # %% [markdown] lang="en"
-# Both are offered, one is in the register. A provider would run `web_search` itself and not ask us. Our script did ask. What does it get? And what if the agent has no tool of its own?
+# Both are offered, one is in the tools node. A provider would run `web_search` itself and not ask us. Our script did ask. What does it get? And what if the agent has no tool of its own?
 
 # %%
 print(said(run.state))
@@ -341,7 +339,7 @@ assert [one.messages[0].content for one in model.requests] == ["用中文回答�
 assert "system" not in [message.type for message in run.messages]
 
 # %% [markdown] lang="en"
-# Here is minilc's assembly line, and the node that asks the model. Find where dicts and tools part, and where the system prompt comes in.
+# Here is minilc's assembly line, and the node that asks the model. Find where dicts and tools part, and where the system prompt comes in. (`hooks` is layer 13.)
 
 # %% source="minilc.factory:create_agent, _make_tool_node, _ModelNode._execute_model_async, _ModelNode._get_bound_model"
 from minilc.factory import _make_tool_node, _ModelNode, create_agent as our_create_agent
@@ -507,7 +505,7 @@ said(mixed.invoke(question))
 draw.ledger(theseus.Ship(0).transcript()["messages"])
 
 # %% [markdown] lang="en"
-# At stage 0 all is LangChain's. At stage n the first n layers are minilc's; `minilc/course/theseus.py` says how each one is put in. Compared is all that was said, with ids, statuses and state, and each of the model's requests with its tools. Guess where it breaks first.
+# At stage 0 all is LangChain's. At stage n the first n layers are minilc's; `minilc/course/theseus.py` says how each one is put in. We compare all that was said, with ids, statuses and state, and each of the model's requests with its tools. Guess where it breaks first.
 
 # %%
 voyage = theseus.sail()
@@ -531,10 +529,10 @@ def trusting(call, *rest):
 with swapped("minilc.injection:_inject_tool_args", trusting):
     rotten = theseus.sail(range(9, 15))
 assert rotten.other == [11, 12, 13, 14]
-rotten
+print(rotten.differences[11])
 
 # %% [markdown] lang="en"
-# From stage 11 on: the forged, empty history reached the tool. minilc's tests break each of the fourteen in this way, and each shows from its own stage on and not before.
+# From stage 11 on: the forged, empty history reached the tool, which then says that nothing was asked. minilc's tests break each of the fourteen in this way, and each shows from its own stage on and not before.
 #
 # ## 11. The judge
 #

@@ -419,8 +419,8 @@ BOUNDED = Exercise(
     difficulty="hard",
     task="""
         When the limit is reached, `invoke` raises, and all that was said is gone. Write `ask`: it
-        lets the tools run in at most `rounds` rounds, and returns the messages, whether the agent
-        came to an end or not. Any other error passes.
+        lets the tools run in at most `rounds` rounds and the model speak once more, and returns the
+        messages, whether the agent came to an end or not. Any other error passes.
         """,
     stub='''
 from typing import Any
