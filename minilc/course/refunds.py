@@ -27,7 +27,7 @@ from langgraph.types import Command, interrupt
 from pydantic import BaseModel, Field
 
 from minilc.course.draw import Drawing, sequence
-from minilc.course.draw.sequences import Say, says
+from minilc.course.draw.sequences import PERSON, Say, says
 from minilc.course.scripted import ScriptedChatModel
 
 QUESTION: dict[str, Any] = {"messages": [("user", "The cup of order O1 came broken.")]}
@@ -256,9 +256,8 @@ class Refund(BaseModel):
 
 def refund_tool(function: Callable[..., str], arguments: type[BaseModel] = Refund) -> Any:
     """A tool that handles its ToolExceptions."""
-    made = tool("create_refund", args_schema=arguments, description=DESCRIBED["create_refund"])(
-        function
-    )
+    options: Any = {"args_schema": arguments, "description": DESCRIBED["create_refund"]}
+    made = tool("create_refund", **options)(function)
     made.handle_tool_error = True
     return made
 
@@ -361,7 +360,7 @@ def with_pause(messages: list[Any], wish: str, decision: str) -> Drawing:
     said = list(says(messages))
     place = next(number for number, one in enumerate(said) if one.target == "ToolNode")
     said[place:place] = [
-        Say("graph", "a person", f"pause: {wish}"),
-        Say("a person", "graph", f"resume: {decision}", kind="answer"),
+        Say("graph", PERSON, f"pause: {wish}"),
+        Say(PERSON, "graph", f"resume: {decision}", kind="answer"),
     ]
     return sequence(said, title="A refund, with a person before the money")

@@ -15,7 +15,7 @@
 
 # %% tags=["version"]
 # %load_ext minilc.course.listings
-from minilc.course import draw, exercises as ex
+from minilc.course import exercises as ex
 from minilc.course.doctor import diagnose
 from minilc.course.expect import expect_error
 from minilc.course.probe import Probe
@@ -31,7 +31,6 @@ for name in ["HumanInTheLoopMiddleware", "ToolRetryMiddleware", "interrupt", "To
 # Article A's example for its third and fourth advice is `create_refund`. It ends in three dots, and we leave them there.
 
 # %%
-from langchain.agents import create_agent
 from langchain.tools import ToolRuntime, tool
 from pydantic import BaseModel, Field
 
@@ -105,7 +104,7 @@ result
 #
 # ## 3. Names, and descriptions that say when
 #
-# **Advices 1 and 2.** What does the model have to choose by? Names and descriptions, and nothing else. Here are three tools with the article's bad names, with good ones, and with descriptions that say *when*.
+# **Advices 1 and 2.** What does the model have to choose by? Names, descriptions and parameters, and nothing else. Here are three tools with the article's bad names, with good ones, and with descriptions that say *when*.
 #
 # A scripted model chooses nothing. So we count words: the tool that shares most with the question is taken, and a tie is a guess. That is no language model. But like one it has only the text that was sent.
 
@@ -355,9 +354,11 @@ answer = agent.invoke(QUESTION, THREAD, **MING)["messages"][2]
 assert answer.content == UNKNOWN and bank.total() == 0
 bell.set(), pool.shutdown()
 assert bank.total() == 1000
+bank.pay("O1", 1000, key="call_2")
+assert bank.total() == 2000
 
 # %% [markdown] lang="en"
-# So *failed* would be a lie, and *try again* a second refund: a new wish has a new id, and no key of ours helps. The text says **unknown**, and names a way to find out.
+# So *failed* would be a lie. And *try again* is a second refund, as the last two lines show: the model's next call has a new id, and with it a new key. The text says **unknown**, and names a way to find out.
 #
 # An awaited tool is another matter. It is cancelled, and what comes after its `await` does not happen.
 

@@ -17,7 +17,8 @@ from minilc.course.draw.drawing import Drawing
 from minilc.course.draw.runs import messages_of
 
 USER, GRAPH, MODEL, TOOLS = "user", "graph", "model", "ToolNode"
-ROLE = {USER: "user", GRAPH: "graph", MODEL: "model", TOOLS: "tools"}
+PERSON = "a person"  # who approves
+ROLE = {USER: "user", PERSON: "user", GRAPH: "graph", MODEL: "model", TOOLS: "tools"}
 MOST_TOOLS = 2  # tools that get a column each; more share one
 SHORT = 46  # characters of a label; the whole text is its tooltip
 
@@ -155,7 +156,7 @@ def _hash(identifier: Any) -> str:
 
 def _people(said: Sequence[Say]) -> list[str]:
     """Who takes part, from left to right."""
-    order = [USER, GRAPH, MODEL, TOOLS]
+    order = [PERSON, USER, GRAPH, MODEL, TOOLS]
     named = dict.fromkeys(name for say in said for name in (say.source, say.target))
     return [one for one in order if one in named] + [one for one in named if one not in order]
 
