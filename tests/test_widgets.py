@@ -313,7 +313,7 @@ def test_the_way_says_which_calls_are_pending() -> None:
     assert pages.path(theirs.exits) == [
         "1. the edge out of the model, exit 4, to tools (1 Send): "
         "a call is pending: it has no answer yet (#call_1)",
-        "2. the edge out of the tools, exit 4, to model: nothing of this is so",
+        "2. the edge out of the tools, exit 4, to model: none of these",
         "3. the edge out of the model, exit 3, to END: the last AIMessage calls nothing",
     ]
 

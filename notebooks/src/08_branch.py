@@ -79,7 +79,7 @@ saved.get_state(thread).next
 #
 # ## 2. The naive version
 #
-# Article B has it in one sentence: calls, so tools; no calls, so the end. We write that down. `END` is only a text that no node may have as its name.
+# Article B has it in one sentence: calls, so tools; no calls, so the end. We write that down. `START` and `END` are only two texts.
 
 # %%
 from langgraph.graph import END, START
@@ -132,7 +132,7 @@ def brought(result, state):
 
 
 # %% [markdown] lang="en"
-# `real` puts a state behind a node of LangChain's agent, as above, and lets it run one step. `drive` puts our function into a small graph, where it decides at `START` about the same nodes. (Why the agent gets a form for its answer: part 5.)
+# `real` puts a state behind a node of LangChain's agent, as above, and lets it run one step. `drive` puts our function into a small graph, where it decides at `START` about the same nodes. (The agent's answer is a *form*, so it has a `response_format`: part 5 says why. `book_ticket` waits for part 6.)
 
 
 # %%
@@ -231,12 +231,12 @@ result
 #
 # ## 4. Pending
 #
-# Article A has the word for it. **A call is pending if no `ToolMessage` behind it carries its id.** The books of one history, with two calls and two answers:
+# Article A has the word for it. **A call is pending if no `ToolMessage` behind it carries its id.** Here is a history with two calls and two answers:
 
 # %%
-books = [question, two, done("call_1"), done("call_9")]
-assert [entry.status for entry in draw.entries(books)] == ["answered", "pending", "orphan"]
-draw.ledger(books)
+mixed = [question, two, done("call_1"), done("call_9")]
+assert [entry.status for entry in draw.entries(mixed)] == ["answered", "pending", "orphan"]
+draw.ledger(mixed)
 
 # %% [markdown] lang="en"
 # `call_2` is pending. The answer to `call_9` fits no call: an *orphan*. The edge does not complain about it, and it does not help `call_2` that an answer is there. Only the id counts.
@@ -256,7 +256,7 @@ def route_v2(state):
     return [Send("tools", [one]) for one in pending] or END
 
 
-assert route_v2({"messages": books}) == [Send("tools", [two.tool_calls[1]])]
+assert route_v2({"messages": mixed}) == [Send("tools", [two.tool_calls[1]])]
 
 # %% [markdown] lang="en"
 # A `Send` is a node's name and an input. The node gets that input *instead of the state*. For each pending call `tools` runs once, with a list of one call, and all of them run in one step.
@@ -264,7 +264,7 @@ assert route_v2({"messages": books}) == [Send("tools", [two.tool_calls[1]])]
 # %%
 result = probe(lambda state: drive(route_v2, state))
 assert result.score == 9
-result
+[row.input for row in result.rows if not row.equal]
 
 # %% [markdown] lang="en"
 # Nine. **Wait a minute.** Why only the answers *behind* the last `AIMessage`? An id is an id. Some providers number the calls of each answer anew; then every round has a `call_1`. We count all answers and see.
@@ -272,20 +272,21 @@ result
 
 # %%
 def route_careless(state):
-    ids = [m.tool_call_id for m in state["messages"] if m.type == "tool"]
-    sends = route_v2({"messages": [m for m in state["messages"] if m.type != "tool"]})
-    return [send for send in sends if send.arg[0]["id"] not in ids] if sends != END else END
+    last, _ = last_answer(state["messages"])
+    answered = [message.tool_call_id for message in state["messages"] if message.type == "tool"]
+    calls = last.tool_calls if last else []
+    return [Send("tools", [one]) for one in calls if one["id"] not in answered] or END
 
 
 result = probe(lambda state: drive(route_careless, state))
-assert [r.input for r in result.rows if not r.equal][-1] == "a round, then the same id"
+[row.input for row in result.rows if not row.equal]
 
 # %% [markdown] lang="en"
-# The second round's call would never run: the first round's answer seems to be its own.
+# A second row fails. The second round's call would never run: the first round's answer seems to be its own.
 #
 # ## 5. Nothing is pending
 #
-# One row is left: all calls have their answers, and the last word is a tool's. Then the model must read them. So the edge out of the model may lead *back to the model*.
+# In the row that was left all calls have their answers, and the last word is a tool's. Then the model must read them. So the edge out of the model may lead *back to the model*.
 
 
 # %%
@@ -373,7 +374,7 @@ result
 widgets.router()
 
 # %% [markdown] lang="en"
-# One way is `jump_to`: exit 1 obeys before anybody looks for calls. The first row of the first table shows it, too: two calls, and `END`.
+# One way is `jump_to`: exit 1 obeys before anybody looks for calls. The first of our six rows shows it, too: two calls, and `END`.
 #
 # ## 7. What may a path return?
 #
@@ -482,15 +483,15 @@ def report(city):
     return {"log": [f"{city}: 晴"]}
 
 
-result = fork(lambda state: [Send("b", city) for city in ["北京", "上海"]], b=report)
-assert result.invoke({"log": []})["log"] == ["a", "北京: 晴", "上海: 晴"]
+graph = fork(lambda state: [Send("b", city) for city in ["北京", "上海"]], b=report)
+draw.steps(draw.record(graph, {"log": []}))
 
 # %% [markdown] lang="en"
 # `report` got a text, not a state. The two ran in one step, and their writes stand in the order of the `Send`s.
 #
 # ## 9. A node that chooses itself
 #
-# A node may return a `Command`: an update, and where to go. The refund below shall be *instead of* `c`. Is it?
+# A node may return a `Command`: an update, and where to go. Here the path behind `a` leads to `c`, but `a` itself says `b`. Who wins?
 
 
 # %%
@@ -499,10 +500,10 @@ def refunds(state):
 
 
 assert fork(lambda state: END, a=refunds).invoke({"log": []})["log"] == ["refund", "b"]
-fork(lambda state: "c", a=refunds).invoke({"log": []})["log"]
+draw.record(fork(lambda state: "c", a=refunds), {"log": []}).steps
 
 # %% [markdown] lang="en"
-# Both ran. **`goto` comes in addition to the edges**: a node that returns a `Command` should have no edge of its own. And a `Command` belongs to a node. A path that returns one is the last row of the table above: nothing happens.
+# Both ran, in one step. **`goto` comes in addition to the edges**: a node that returns a `Command` should have no edge of its own. And a `Command` belongs to a node. A path that returns one is the last row of the table above: nothing happens.
 #
 # ## 10. A call that nobody answers
 #
@@ -528,7 +529,7 @@ real_openai(wire.transport).invoke(history)
 [(message["role"], "tool_calls" in message) for message in wire.bodies[0]["messages"]]
 
 # %% [markdown] lang="en"
-# A provider looks. OpenAI and Anthropic refuse such a request with status 400. We have no network here, so a script keeps their rule; the doctor knows it. The call is in the thread, and stays there: *every* later request is refused.
+# A provider looks. OpenAI and Anthropic refuse such a request with status 400. We have no network here, so a script keeps their rule. (`diagnose` names what is wrong in a history.) The call is in the thread, and stays there: *every* later request is refused.
 
 # %%
 from minilc.course.doctor import diagnose

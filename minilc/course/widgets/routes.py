@@ -34,13 +34,13 @@ EXITS: dict[str, dict[int, tuple[str, str]]] = {
         3: ("the last AIMessage calls nothing", "END"),
         4: ("a call is pending: it has no answer yet", "tools, one Send a call"),
         5: ("nothing is pending, the structured answer is there", "END"),
-        6: ("nothing is pending, and nothing else is so", "model"),
+        6: ("nothing is pending, and no structured answer is there", "model"),
     },
     TOOLS_TO_MODEL: {
         1: ("no AIMessage is left", "model"),
         2: ("every tool that ran has return_direct", "END"),
         3: ("a structured answer came along and is good", "END"),
-        4: ("nothing of this is so", "model"),
+        4: ("none of these", "model"),
     },
 }
 
