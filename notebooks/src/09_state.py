@@ -84,7 +84,7 @@ draw.graph(graph, taken=run)
 #
 # ## 2. The naive version
 #
-# We take LangGraph away. What is left is a dict of functions, a dict that says who comes next, and a loop. What a node returns, the loop puts into the state: `|` joins two dicts.
+# We take LangGraph away. What is left is a dict of functions, a dict that says who comes next, and a loop. What a node returns, the loop puts into the state with `or_`, the function of `|`: it joins two dicts.
 
 # %%
 from operator import add, or_
@@ -172,7 +172,7 @@ def real(plan):
 
 
 # %% [markdown] lang="en"
-# Guess each result before you read on. The last two are the hardest.
+# A row is a dict of nodes and a dict of edges. Guess what each leaves in the state. The last two are the hardest.
 
 # %%
 from langgraph.types import Send
@@ -325,7 +325,7 @@ with expect_error(InvalidUpdateError, "At key 'sky': Can receive only one value 
 # %% [markdown] lang="en"
 # Nobody. *Two in a row* was fine: the last value wins. *Two in one step* is an error, because there is no last one. A loop that overwrites would have lost one in silence.
 #
-# Now we write it. `fold` puts the updates of a step together.
+# Now we write it. `fold` puts the updates of a step together. (`TWICE` is LangGraph's whole text of that error.)
 
 # %%
 from functools import reduce
@@ -402,7 +402,7 @@ assert run.steps == [["a", "b"], ["b2"], ["c"]]
 # %% [markdown] lang="en"
 # ## 5. Paths and Sends
 #
-# Two rows are left. A path stands *behind* its node, but its step is not over: a sibling may still run. What does it see? The row says: `in` and `a`. So **its own node's write, and not the sibling's**.
+# Two rows are left. A path stands *behind* its node, but its step is not over: a sibling may still run. What does it see? In LangGraph's row `c` ran, so the log had two entries: `in` and `a`. The path sees **its own node's write, and not the sibling's**.
 #
 # And a `Send` brings its own input, instead of the state.
 
@@ -523,7 +523,7 @@ needs(lambda limit: by_hand(weather_model()).invoke(question, {"recursion_limit"
 # %% [markdown] lang="en"
 # The weather question needs four: model, tools, model, and the look. So a round trip counts as two.
 #
-# And the default? B's 10007 is that of a plain graph; `create_agent` sets its own. [14_factory](14_factory.ipynb) measures both. Here is the third, since it surprises: 25 is in every config that LangChain makes itself, for instance for a tool. So a graph that is called *inside a tool* of a plain graph stops after 25 steps, and nobody has set that. Whatever we set ourselves holds inside, too: `invoke` before `with_config`, and both before the default.
+# And the default? B's 10007 is that of a plain graph; `create_agent` sets its own. [14_factory](14_factory.ipynb) measures both. There is a third. LangChain puts 25 into each config that it makes, and it makes one for a tool. So a graph that is called *inside a tool* of a plain graph stops after 25 steps. A limit of our own holds inside, too: that of `invoke` first, then that of `with_config`.
 
 # %%
 inner = build({"a": lambda state: None}, {START: "a", "a": "a"})
@@ -556,7 +556,7 @@ assert [len(part["messages"]) for mode, part in chunks if mode == "values"] == [
 [f"{mode}: {', '.join(part)}" for mode, part in chunks]
 
 # %% [markdown] lang="en"
-# Three nodes ran, and there were four states: the first is the input. LangGraph has more modes, such as `messages` (word by word) and `custom` (what a node sends itself); minilc has these two.
+# Three steps ran, and there were four states: the first is the input. LangGraph has more modes, such as `messages` (word by word) and `custom` (what a node sends itself); minilc has these two.
 #
 # Second use: we can stop, and go on tomorrow. `interrupt` asks a question, and a checkpointer keeps the state meanwhile.
 
@@ -595,7 +595,7 @@ sorted(ran)
 #
 # ## 8. The judge
 #
-# The graph by hand once more, now with names from a world. One transcript, step by step, in both.
+# The graph by hand once more. Now `lc` gives the names, LangChain's or minilc's, and we compare the states, step by step.
 
 
 # %%
@@ -635,7 +635,7 @@ verdict.counts
 # %% [markdown] lang="en"
 # ## 9. In minilc
 #
-# Our `graph_v4` is `PregelLoop` in small: `run` is the loop, `tick` looks at the limit, `_run` is `run_one`, and `after_tick` folds and follows the edges. Can you find the line that lets a path see its own node's write?
+# Our `graph_v4` is `PregelLoop` in small: `run` is the loop, `tick` looks at the limit, `_run` is `run_one`, and `after_tick` folds and follows the edges. (They are async, so that the nodes of a step run at once.) Can you find the line that lets a path see its own node's write?
 
 # %% source="minilc.state:add_messages, PregelLoop.run, PregelLoop.tick, PregelLoop._run, PregelLoop.after_tick"
 from minilc.state import PregelLoop, add_messages
@@ -679,7 +679,7 @@ ex.show("state-3")
 # %% [markdown] lang="en"
 # ## 12. Recap
 #
-# A graph runs in steps: all nodes of a step read one state, and their writes are put together at its end, by a reducer for each key. Without a reducer a key takes one value a step, and the last step wins. Between two steps the run is data, so it can be watched, limited, stopped and gone on with.
+# A graph runs in steps: all nodes of a step read one state, and their writes are put together at its end, by a reducer for each key. Without a reducer a key takes one value a step, and the last step wins. Between two steps the run is data, so it can be watched, limited, stopped and resumed.
 #
 # Our weather question so far: asked, called, answered, and kept in one state, step by step.
 

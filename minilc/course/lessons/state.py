@@ -113,7 +113,8 @@ MERGE = Exercise(
         every message has an id already. A new id is appended. A known id replaces its message, in
         its place. A `RemoveMessage` takes the message with its id out; if there is none, it is a
         `ValueError` with LangGraph's text: *Attempting to delete a message with an ID that doesn't
-        exist ('9')*. A message that comes after its own removal stands where it was.
+        exist ('9')*. If one `right` removes a message
+        and then brings its id anew, the new one stands where the old one stood.
         """,
     stub='''
 from typing import Any
