@@ -96,7 +96,7 @@ with expect_error(ToolException, "there is no such city"):
     last(desk(weather), call("weather", city="Atlantis"))
 
 # %% [markdown] lang="en"
-# Neither. **By default only wrong arguments become a message. Any other error ends the run.**
+# Neither. **By default only wrong arguments become a message. Any other error that a tool raises ends the run.**
 #
 # This is not what one reads elsewhere. Many guides say that a `ToolNode` tells the model about any error; that was so before LangGraph 1.0.1. Article A prints the default as `...` and says: on, a message; off, an exception. Which of the two is the default?
 
@@ -263,7 +263,7 @@ def handle_v1(error, flag=by_default):
 # %%
 result = probe(grown(handle_v1))
 assert result.score == 8
-result
+[row.input for row in result.rows if not row.equal]
 
 # %% [markdown] lang="en"
 # ## 4. Types
@@ -284,7 +284,7 @@ assert result.score == 10
 result
 
 # %% [markdown] lang="en"
-# **Wait a minute.** Look at *wrong arguments, ValueError*. Pydantic's `ValidationError` is a `ValueError`. So why does the run end?
+# **Wait a minute.** Look at *wrong arguments, ValueError*: it raises. Pydantic's `ValidationError` is a `ValueError`. So why does the run end?
 
 # %%
 assert issubclass(ValidationError, ValueError)
@@ -323,7 +323,7 @@ def handle_v3(error, flag=by_default):
 # %%
 result = probe(grown(handle_v3))
 assert result.score == 12
-result
+[row.input for row in result.rows if not row.equal]
 
 # %% [markdown] lang="en"
 # The annotation is not decoration. An error that it does not name ends the run, before the function is asked.
@@ -460,7 +460,7 @@ with expect_error(RuntimeError, "the server is down"):
 # %% [markdown] lang="en"
 # ## 9. What the model reads about its arguments
 #
-# A tool gets the user from the state (layer 11 has more). The model makes two mistakes, and tries to be the user itself. What does it read, and what not?
+# A tool gets the user from the state ([11_injection](11_injection.ipynb) has more). The model makes two mistakes, and tries to be the user itself. What does it read, and what not?
 
 # %%
 from typing import Annotated
@@ -485,7 +485,7 @@ print(answer.content)
 # %% [markdown] lang="en"
 # The tool's name, the arguments as *it* sent them, and a line for each mistake. The true user does not stand there.
 #
-# **Wait a minute.** Is every `ValidationError` about the arguments? We know from layer 3 that it may come out of the function's body.
+# **Wait a minute.** Is every `ValidationError` about the arguments? We know from [03_base](03_base.ipynb) that it may come out of the function's body.
 
 # %%
 from pydantic import BaseModel
@@ -532,7 +532,7 @@ report.counts
 # %% [markdown] lang="en"
 # ## 12. The picture
 #
-# A call passes six questions. Each line below is a call for one of them; the picture comes from running them, in LangChain. The second exit is layer 11's: a value that should be injected is not there.
+# A call passes six questions. Each line below is a call for one of them; the picture comes from running them, in LangChain. In the second a value that should be injected is not there. (`decision` only draws; go on to its picture.)
 
 # %%
 EXITS = [
@@ -590,7 +590,7 @@ state = create_agent(Scripted([cut]), [weather]).invoke({"messages": [("user", "
 assert [one.type for one in state["messages"]] == ["human", "ai"]
 
 # %% [markdown] lang="en"
-# Nobody runs it, nobody reports it. Layer 7 has the cure.
+# Nobody runs it, nobody reports it. [07_chat_models](07_chat_models.ipynb) has the cure.
 #
 # ## 13. Left out
 #

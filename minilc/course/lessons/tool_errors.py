@@ -97,8 +97,8 @@ FILTER = Exercise(
     target="minilc.tool_errors:_filter_validation_errors",
     task="""
         Pydantic found wrong arguments. `e.errors()` is a list of dicts, with the way to the
-        argument as `loc`. Return those that the model can do something about: the error is about
-        an argument, and not about one that is `injected` (a set of names). What you return must
+        argument as `loc`. Return those that the model can do something about: those about
+        one argument, and not about one that is `injected` (a set of names). What you return must
         not show any input, because the state may be in it.
         """,
     stub='''
