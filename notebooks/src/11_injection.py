@@ -51,7 +51,7 @@ def trusting(user_id: str) -> str:
 
 
 # %% [markdown] lang="en"
-# As in layer 10, `desk` is a graph with a ToolNode and nothing else, and `last` is its last message. The state knows the user and where they live.
+# As in [10_tool_errors](10_tool_errors.ipynb), `desk` is a graph with a ToolNode and nothing else, and `last` is its last message. The state knows the user and the user's city.
 
 
 # %%
@@ -228,8 +228,8 @@ def real(scene):
 def grown(inject):
     def answer(scene):
         state = scene.schema(messages=[], **scene.state)
-        own = {"store": scene.store, "context": None, "config": {}, "stream_writer": print}
-        runtime = ToolRuntime(state=state, tool_call_id="call_1", **own)
+        rest = {"store": scene.store, "context": None, "config": {}, "stream_writer": print}
+        runtime = ToolRuntime(state=state, tool_call_id="call_1", **rest)
         args = inject(scene.tool, scene.args, runtime)
         return scene.tool.invoke(call(scene.tool.name) | {"args": args}).content
 
@@ -237,7 +237,7 @@ def grown(inject):
 
 
 # %% [markdown] lang="en"
-# How many of thirteen go by name?
+# How many of thirteen come out right, if the name alone decides?
 
 # %%
 probe = Probe(real, SCENES)
@@ -250,7 +250,7 @@ result
 #
 # ## 3. Marks
 #
-# `Annotated` carries a mark. It may stand there with brackets or without; article A writes `InjectedState` without.
+# `Annotated` carries a mark, and keeps it in `__metadata__`. It may stand there with brackets or without; article A writes `InjectedState` without. Where there is no `Annotated`, `marks` gives the type itself.
 
 # %%
 from typing import get_type_hints
@@ -274,7 +274,7 @@ def inject_v1(tool, args, runtime):
 # %%
 result = probe(grown(inject_v1))
 assert result.score == 5
-result
+[row.input for row in result.rows if not row.equal]
 
 # %% [markdown] lang="en"
 # ## 4. Store and runtime
@@ -308,7 +308,7 @@ assert result.score == 9
 result
 
 # %% [markdown] lang="en"
-# Nine. The call's id came by itself: the tool puts it in, that is layer 3.
+# Nine. The call's id came by itself: the tool puts it in, as in [03_base](03_base.ipynb).
 #
 # ## 5. Forged, and nothing to replace it
 #
@@ -329,7 +329,7 @@ def inject_v3(tool, args, runtime):
 # %%
 result = probe(grown(inject_v3))
 assert result.score == 10
-result
+[row.input for row in result.rows if not row.equal]
 
 # %% [markdown] lang="en"
 # ## 6. What the state does not have
@@ -359,7 +359,7 @@ assert result.score == len(SCENES)
 result
 
 # %% [markdown] lang="en"
-# Thirteen of thirteen. In one row the run ends with a `KeyError`, and layer 10 has its exit in the picture: values are injected before anything is handled. The model could not mend a state.
+# Thirteen of thirteen. In one row the run ends with a `KeyError`. It is exit 2 in the picture of [10_tool_errors](10_tool_errors.ipynb): values are injected before anything is handled. The model could not mend a state.
 
 # %%
 with expect_error(KeyError, "'user'"):
@@ -368,7 +368,7 @@ with expect_error(KeyError, "'user'"):
 # %% [markdown] lang="en"
 # ## 7. minilc's version
 #
-# The first function puts the arguments together. The second looks for the marks, once for each tool, when the ToolNode is made. Where do the model's own values go out?
+# The first function puts the arguments together. The second looks for the marks, once for each tool, when the ToolNode is made. Which line drops what the model forged?
 
 # %% source="minilc.injection:_inject_tool_args, _get_all_injected_args"
 from minilc.injection import _get_all_injected_args, _inject_tool_args
@@ -402,7 +402,7 @@ forged = call("careless", state={"user": "小红"}, runtime="x")
 [last(desk(careless), forged, **HOME).content, last(desk(hurried), call("hurried")).content]
 
 # %% [markdown] lang="en"
-# `state: dict` is an ordinary argument, and the model is 小红 again. `runtime` and `rt` are injected, but the model reads of them and is asked to fill one in. So write `state: Annotated[dict, InjectedState]` and `runtime: ToolRuntime`, nothing shorter.
+# `state: dict` is an ordinary argument, and the model is 小红 again. `runtime` and `rt` are injected, but the model reads of them, and must fill in `runtime`. So write `state: Annotated[dict, InjectedState]` and `runtime: ToolRuntime`, nothing shorter.
 #
 # ## 9. What is in a runtime?
 #
@@ -499,7 +499,7 @@ assert messages[-2].content == "北京: 戒指"
 # %% [markdown] lang="en"
 # Any tool may, and any node. One harmless tool that writes a field `user`, and the model is 小红 once more.
 #
-# **Who is asking belongs into the context.** The caller hands it over with each run. No update of the state reaches it, and a frozen class keeps a tool from changing it.
+# **Who is asking belongs in the context.** The caller hands it over with each run. No update of the state reaches it, and a frozen class keeps a tool from changing it.
 
 
 # %%
@@ -537,7 +537,7 @@ assert seen[-1].context.user_id == "小明" and not hasattr(seen[-1], "state")
 # %% [markdown] lang="en"
 # ## 12. What leaks
 #
-# The model forgot the shop. Layer 10 takes injected arguments out of the text about that. But two settings make a text of their own, from pydantic's error. What stands in it?
+# The model forgot the shop. As we saw in [10_tool_errors](10_tool_errors.ipynb), the ToolNode leaves injected arguments out of its text. But two settings make a text of their own, from pydantic's error. What stands in it?
 
 # %%
 own_text = orders.model_copy(update={"handle_validation_error": str})
@@ -546,7 +546,7 @@ asked_by = [desk(orders), desk(own_text), by_source]
 ["小明" in last(one, call("orders", user="小红"), user="小明").content for one in asked_by]
 
 # %% [markdown] lang="en"
-# The state. Pydantic shows the input of a missing field, and that is *all* arguments, the injected ones included. Let the ToolNode write this text, or leave out the inputs as in the first exercise of layer 10.
+# The state. Pydantic shows the input of a missing field, and that is *all* arguments, the injected ones included. Let the ToolNode write this text, or leave out the inputs as in the first exercise of that notebook.
 #
 # ## 13. The judge
 #
@@ -573,7 +573,7 @@ def buy(
     receipt: Annotated[str, InjectedToolCallId],
 ) -> str:
     """Buy something."""
-    seen[:] = [("item", item), ("user", user), ("shelf", shelf), ("run", run), ("receipt", receipt)]
+    seen[:] = [("item", item), ("user", user), ("receipt", receipt), ("shelf", shelf), ("run", run)]
     return "bought"
 
 
@@ -581,7 +581,7 @@ given = call("buy", item="茶", user="小红", receipt="free")
 assert last(desk(buy, store=STORE), given, **HOME).content == "bought"
 
 # %% [markdown] lang="en"
-# A red line is what the model wrote and the tool did not get.
+# `filled` only draws; go on to its picture. A red line is what the model wrote and the tool did not get.
 
 # %%
 SOURCES = {"item": "the model", "user": "the state", "shelf": "the store", "receipt": "the call"}
@@ -601,7 +601,7 @@ def filled(got, written):
         lines.append(f"{source} fills in {name}: {shown}")
         if value != written.get(name, value):
             red = {"color": look.WRONG, "fontcolor": look.WRONG, "style": "dashed"}
-            made.edge("the model", name, label=f" {written[name]} ", constraint="false", **red)
+            made.edge("the model", name, label=f" {written[name]} ", **red)
             lines.append(f"the model wrote {written[name]} there, in vain")
     return draw.render(made, "Who fills in which argument", "; ".join(lines))
 
@@ -647,7 +647,7 @@ ex.show("injection-3")
 # %% [markdown] lang="en"
 # ## 17. Recap
 #
-# What is marked is hidden from the model, and a ToolNode fills it in; what the model writes there is dropped. State, store and runtime come from the graph, never from a tool called alone. Who is asking belongs into the context.
+# What is marked is hidden from the model, and a ToolNode fills it in; what the model writes there is dropped. State, store and runtime come from the graph, so a tool called alone gets none of them. Who is asking belongs in the context.
 #
 # Our weather question so far: the model asks for *here*, and only the run knows where that is.
 
