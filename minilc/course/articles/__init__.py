@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 from minilc.course.articles import ledger
 from minilc.course.articles.ledger import Claim, Result
-from minilc.course.articles.view import show
+from minilc.course.articles.view import counted, show
 from minilc.course.draw.look import one_line
 
 __all__ = ["add_parser", "as_dict", "ledger", "markdown", "run", "show", "summary"]
@@ -94,10 +93,8 @@ def as_dict(one: Result) -> dict[str, Any]:
 
 def summary(results: Sequence[Result]) -> str:
     """How many claims have which verdict, and how many are not as recorded."""
-    counts = Counter(one.verdict for one in results)
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     other = sum(not one.as_recorded for one in results)
-    return f"{len(results)} claims: {told}; {other} not as recorded"
+    return f"{counted(results)}; {other} not as recorded"
 
 
 def markdown(results: Sequence[Result]) -> str:

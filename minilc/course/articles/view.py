@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -33,12 +33,6 @@ class Shown:
     results: tuple[Result, ...]
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many claims have which verdict."""
-        found = Counter(one.verdict for one in self.results)
-        return {verdict: found[verdict] for verdict in (*SIGNS, ledger.FAILS) if found[verdict]}
-
-    @property
     def fallen(self) -> list[str]:
         """The claims that do not hold."""
         return [one.claim.id for one in self.results if _fell(one)]
@@ -51,10 +45,7 @@ class Shown:
     @property
     def head(self) -> str:
         """What was run, and what came out, on one line."""
-        counts = self.counts.items()
-        told = [f"{n} {one if n == 1 else one.replace('holds', 'hold')}" for one, n in counts]
-        claims = f"{len(self.results)} claim{'' if len(self.results) == 1 else 's'}"
-        return f"{self.title}: {claims}; {', '.join(told)}"
+        return f"{self.title}, {counted(self.results)}"
 
     def _sections(self) -> Iterator[tuple[str, list[Result]]]:
         for name, group in groupby(self.results, lambda one: one.claim.section):
@@ -104,6 +95,17 @@ def show(article: str, *sections: str) -> Shown:
     chosen = [one for one in of_it if not sections or any(_begins(one, n) for n in sections)]
     title = f"Article {article}{', ' if sections else ''}{', '.join(sections)}"
     return Shown(title, tuple(one.run() for one in chosen))
+
+
+def counted(results: Sequence[Result]) -> str:
+    """How many claims there are, and how many have which verdict."""
+    found = Counter(one.verdict for one in results)
+    told = [
+        f"{found[one]} {one if found[one] == 1 else one.replace('holds', 'hold')}"
+        for one in (*SIGNS, ledger.FAILS)
+        if found[one]
+    ]
+    return f"{len(results)} claim{'' if len(results) == 1 else 's'}: {', '.join(told)}"
 
 
 def _begins(claim: Claim, name: str) -> bool:

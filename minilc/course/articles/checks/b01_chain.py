@@ -339,7 +339,7 @@ def tools_in_the_call() -> Seen:
             return super()._generate(messages, stop, run_manager, **kwargs)
 
     create_agent(Watching(["晴。"]), [weather()]).invoke(QUESTION)
-    return Seen("tools" in given[0], shows=given)
+    return Seen("tools" in given[0], shows={"options of the call": sorted(given[0])})
 
 
 @claim(
@@ -371,7 +371,8 @@ def arguments_on_the_wire() -> Seen:
     wire = Wire(completion(None, [("get_weather", '{"city": ')]))
     answer = openai_model(LANGCHAIN, wire.transport).invoke("?")
     unparsed = answer.tool_calls != []
-    return Seen(unparsed, shows=(answer.tool_calls, len(answer.invalid_tool_calls)))
+    shown = {"calls": answer.tool_calls, "invalid calls": len(answer.invalid_tool_calls)}
+    return Seen(unparsed, shows=shown)
 
 
 section("3.3: the tools' node")
