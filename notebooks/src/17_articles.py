@@ -312,7 +312,7 @@ ran += table.results
 table
 
 # %% [markdown] lang="en"
-# A's graph by hand runs as it stands. It has a silent condition, A-148: `tools_condition` without a map wants the node to be called `tools`.
+# A's graph by hand runs as it stands. It has a hidden condition, A-148: `tools_condition` without a map wants the node to be called `tools`.
 
 # %%
 from langgraph.graph import START, MessagesState, StateGraph
@@ -339,7 +339,7 @@ with expect_error(ValueError, "At 'model' node, 'tools_condition' branch found u
 #
 # ## 12. Sections 1 to 3.2: the graph, and the question to the model
 #
-# B names its versions in the first line; minilc's tests run on just these. Its sketch of `create_agent` has ten lines. What it loses: the state's fields, the condition behind the tools, how the model hears of them, what a provider sends.
+# B names its versions in the first line; minilc's tests run on just these. Its sketch of `create_agent` is short. What it loses: the state's fields, the condition behind the tools, how the model hears of them, what a provider sends.
 
 # %% tags=["version"]
 table = show("B", "Header", "1", "2", "3.1", "3.2")
@@ -632,4 +632,4 @@ assert was["output"] == now[-1].content == "晴。"
 display(ex.quiz("articles-1"), ex.quiz("articles-2"))
 
 # %% [markdown] lang="en"
-# Answer with `ex.answer("articles-1", "a")`. Next: [18_capstone](18_capstone.ipynb). Now build one yourself.
+# Next: [18_capstone](18_capstone.ipynb). Now build one yourself.
