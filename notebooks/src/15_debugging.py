@@ -35,7 +35,7 @@ for name in PLACES:
 # %% [markdown] lang="en"
 # ## 1. The real thing
 #
-# The tool of all notebooks, a call as a model makes it, and an agent on a script. `tool` and `create_agent` are LangChain's own.
+# The tool of all notebooks, a call as a model makes it, and an agent on a script. `tool` and `create_agent` are LangChain's own. `chat` returns a pair: below, `chat(...)[1]` is the agent.
 
 # %% source="minilc.course.ward:get_weather, call, chat"
 from minilc.course.ward import call, chat, get_weather
@@ -54,7 +54,7 @@ lost[-1].content
 #
 # ## 2. Four questions, by hand
 #
-# Article A ends with four questions. We ask them of what we have: the requests, the tools, the messages.
+# Article A ends with four questions. We ask them of what we have: the requests, the tools, the messages. (`names` lists the names of tools.)
 
 
 # %%
@@ -101,7 +101,7 @@ report
 #
 # ## 4. Ten problems
 #
-# Now article A's ten problems (from here on: A). `ward.examine` asks the doctor, and prints the four answers on a line with what was found; a dash means that there was nothing to look at.
+# Now article A's ten problems (from here on: A). `ward.examine(1, ...)` asks the doctor about problem 1. It prints the four answers on a line, and below it what was found. `2 no?` is a suspicion at question 2; a dash means that there was nothing to look at.
 #
 # ### Problem 1: no docstring
 #
@@ -118,7 +118,7 @@ with expect_error(ValueError, "Function must have a docstring if description not
 assert ward.examine(1, [search]) == ["tool-undefinable"]
 
 # %% [markdown] lang="en"
-# A calls the docstring a must. A `description` does as well. And A is right that `"Search."` is not enough: the library takes it, the doctor does not.
+# A calls the docstring a must. A `description` will do, too. And A is right that `"Search."` is not enough: the library takes it, the doctor does not.
 
 # %%
 assert ward.examine(1, [tool(description="Search.")(search)]) == ["description-says-nothing"]
@@ -129,7 +129,7 @@ cured.invoke("limits")
 # %% [markdown] lang="en"
 # ### Problem 2: the model never calls
 #
-# A's suspects: no tools were passed, or the model cannot call. A model that cannot often writes its call as text. Two agents; `ward.run` lets the doctor run them.
+# A's suspects: no tools were passed, or the model cannot call. A model that cannot often writes its call as text. Two sick agents and a healthy one; `ward.run` lets the doctor run them.
 
 # %%
 as_text = '{"name": "get_weather", "arguments": {"city": "北京"}}'
@@ -138,7 +138,7 @@ assert ward.run(2, chat([as_text], [get_weather])[1]) == ["call-only-in-text"]
 assert ward.run(2, chat([[call("get_weather", city="北京")], "晴。"], [get_weather])[1]) == []
 
 # %% [markdown] lang="en"
-# The last one is the healthy one. A model class without `bind_tools` is no riddle: it raises, if without a word. And A says that `bind_tools` is reached only if there are tools. A structured answer is bound like one, without any.
+# A model class without `bind_tools` is no riddle: it raises, though without a word. And A says that `bind_tools` is reached only if there are tools. Not quite: the form of a structured answer is bound like a tool, even if there are no others.
 
 # %%
 from langchain.agents.structured_output import ToolStrategy
@@ -195,7 +195,7 @@ assert ward.examine(4, [search_pages]) == []
 # %% [markdown] lang="en"
 # ### Problem 5: an error in the tool ends the run
 #
-# A tool whose bank is closed, and a middleware that may help. The last one is for problem 6.
+# A tool whose bank is closed, and a middleware that may help. `cached` is for problem 6.
 
 # %% source="minilc.course.ward:pay_bill, answer_errors, cached"
 from minilc.course.ward import answer_errors, cached, pay_bill
@@ -381,7 +381,7 @@ for place, value in healthy:
     print(f"{place:<19}", value)
 
 # %% [markdown] lang="en"
-# `from_function` returns first: it is inside of `tool`. `bind_tools` and the edge come twice, once for each request. The edge gives a list of `Send`, and at the end a text, the name of the last node.
+# `from_function` returns first: it is inside of `tool`. `bind_tools` and the edge come twice, once for each request. The edge gives a list of `Send`, and at the end a text, `__end__`.
 #
 # Now the run of part 1 beside it. The first place that surprises us is where to dig.
 
@@ -410,54 +410,54 @@ where("ToolNode._execute_tool_sync").show()
 # %% [markdown] lang="en"
 # ## 7. The clinic
 #
-# Eight patients, as their owners described them. Run the doctor on each, read its code, cure it. The check runs your cure; in the end the doctor must find nothing. `ex.hint("debugging-1")` helps. The first four belong to questions 1 and 2.
+# Eight patients, as their owners described them. Run the doctor on each in a new cell, read its code, cure it. The check runs your cure; in the end the doctor must find nothing. `ex.hint("debugging-1")` helps. The first four belong to questions 1 and 2.
 
 # %%
 display(*(ex.show(f"debugging-{number}") for number in (1, 2, 3, 4)))
 
 # %% [markdown] lang="en"
-# **Patient 1**, a tool: 400 at one provider, and never called at another.
+# **Patient 1**, a tool: 400 at one provider, and never called at another. `diagnose(order_tool())`
 
 # %% stub="debugging-1"
 
 # %% [markdown] lang="en"
-# **Patient 2**, a graph: its model says that it has no tools. `diagnose(build(model, [get_weather]))` needs no run.
+# **Patient 2**, a graph: its model says that it has no tools. `diagnose(build(model, [get_weather]))`
 
 # %% stub="debugging-2"
 
 # %% [markdown] lang="en"
-# **Patient 3**, a tool: what the model sends does not arrive.
+# **Patient 3**, a tool: what the model sends does not arrive. `diagnose(settings_tool())`
 
 # %% stub="debugging-3"
 
 # %% [markdown] lang="en"
-# **Patient 4**, an agent: it takes anybody for root. Remember that A's cure is half of one.
+# **Patient 4**, an agent: it takes anybody for root. Remember that A's cure is half of one. `diagnose(build(model))`
 
 # %% stub="debugging-4"
 
 # %% [markdown] lang="en"
-# The other four belong to questions 3 and 4.
+# The other four belong to questions 3 and 4. Two of them look well until they run: give the doctor a function that runs an agent, `diagnose(lambda: agent.invoke(QUESTION))`, on a script with a call.
 
 # %%
 display(*(ex.show(f"debugging-{number}") for number in (5, 6, 7, 8)))
 
 # %% [markdown] lang="en"
-# **Patient 5**, a graph: talk works, the first call is its last.
+# **Patient 5**, a graph: talk works, the first call is its last. `diagnose(build(model, [get_weather]))`
 
 # %% stub="debugging-5"
 
 # %% [markdown] lang="en"
-# **Patient 6**, a tool: well in the service, ill in a script.
+# **Patient 6**, a tool: well in the service, ill in a script. The doctor must see a run, with `chat([[call("fetch_page", url="a.cn")], "好。"], [fetch_tool(str, str)])[1]`.
 
 # %% stub="debugging-6"
 
 # %% [markdown] lang="en"
-# **Patient 7**, a history: some chats get a 400 for ever.
+# **Patient 7**, a history: some chats get a 400 for ever. `diagnose(sick_history())`
 
 # %% stub="debugging-7"
 
 # %% [markdown] lang="en"
-# **Patient 8**, an agent: it should ask a human before it pays.
+# **Patient 8**, an agent: it should ask a human before it pays. It must be run as well, as `build(chat([[call("create_refund", order_id="O1")], "好。"], [])[0], str)`.
 
 # %% stub="debugging-8"
 

@@ -778,6 +778,12 @@ def _wrong_id() -> list[Any]:
     return [HumanMessage(QUESTION), AIMessage("", tool_calls=calls), answer]
 
 
+def _same_id_again() -> list[Any]:
+    asking = AIMessage("", tool_calls=[call("get_weather", city="北京")])
+    answer = ToolMessage("北京: 晴", tool_call_id="call_1")
+    return [HumanMessage(QUESTION), asking, answer, HumanMessage(QUESTION), asking]
+
+
 def _brief(messages: list[Any]) -> list[Any]:
     """The messages, and for an answer the call that it answers and its status."""
     return [(m.tool_call_id, m.status) if m.type == "tool" else m.type for m in messages]
@@ -833,6 +839,16 @@ def _says_success(messages: list[Any]) -> list[Any]:
                 healed.append(ToolMessage("ok", tool_call_id=call["id"]))
         healed.append(message)
     return healed + [_lost(call) for call in _open_calls(healed)]
+
+
+def _searches_everywhere(messages: list[Any]) -> list[Any]:
+    answers = {m.tool_call_id: m for m in messages if m.type == "tool"}
+    healed: list[Any] = []
+    for message in messages:
+        if message.type != "tool":
+            calls = getattr(message, "tool_calls", [])
+            healed += [message, *(answers.get(one["id"], _lost(one)) for one in calls)]
+    return healed
 
 
 def _in_place(messages: list[Any]) -> list[Any]:
@@ -899,6 +915,13 @@ def heal(messages: list[Any]) -> list[Any]:
             sorted(map(str, _brief(_well()))),
         ),
         Check(
+            "an id that an earlier turn has used",
+            lambda lc, heal: _brief(heal(_same_id_again())),
+            "an answer from an earlier turn does not answer this call, even if it has the same id: "
+            "look directly behind the message",
+            ["human", "ai", ("call_1", "success"), "human", "ai", ("call_1", "error")],
+        ),
+        Check(
             "the list that was given",
             lambda lc, heal: _untouched(heal),
             "the list that was given was changed: a caller keeps what is its own",
@@ -917,6 +940,7 @@ def heal(messages: list[Any]) -> list[Any]:
         Wrong(_keeps_orphans, "a call that is not there"),
         Wrong(_drops_tools, "what was well must stay"),
         Wrong(_says_success, "status error"),
+        Wrong(_searches_everywhere, "an earlier turn"),
         Wrong(_in_place, "a caller keeps"),
     ),
 )
