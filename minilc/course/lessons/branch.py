@@ -92,9 +92,9 @@ DESTINATIONS = Exercise(
     task="""
         A path has returned `result`: one thing, or a list or tuple of things. Return the list of
         its destinations: names and `Send`s. `path_map` translates a result into a name; it is empty
-        if the edge has no map. Two kinds of results are errors, with LangGraph's texts: a `ValueError`
-        *Branch did not return a valid destination*, and an `InvalidUpdateError` *Cannot send a
-        packet to the END node*.
+        if the edge has no map. Two kinds of results are errors, with LangGraph's texts: a
+        `ValueError` *Branch did not return a valid destination*, and an `InvalidUpdateError`
+        *Cannot send a packet to the END node*.
         """,
     stub='''
 from typing import Any
