@@ -1,5 +1,6 @@
 """The doctor: known patients, every form of a history, and nothing that it cannot survive."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from minilc.course import cli
+from minilc.course import cli, notebooks
 from minilc.course.doctor import KINDS, QUESTIONS, Unreadable, corpus, diagnose, reading
 from minilc.course.upstream import where
 from minilc.course.worlds import LANGCHAIN, World
@@ -42,9 +43,10 @@ def test_every_kind_of_finding_has_a_patient() -> None:
 
 
 @pytest.mark.parametrize("code", KINDS)
-def test_a_finding_points_to_source_that_is_there(code: str) -> None:
+def test_a_finding_points_to_source_and_a_notebook_that_are_there(code: str) -> None:
     kind = KINDS[code]
     assert where(kind.symbol).upstream.first > 0
+    assert kind.notebook in notebooks.names()
     assert kind.question in QUESTIONS
     assert kind.title and kind.why and kind.fix
 
@@ -153,12 +155,105 @@ def test_what_print_shows_is_read(tmp_path: Path) -> None:
     saved.write_text(
         "[AIMessage(content=__import__('os').system('x')), HumanMessage('a')]", "utf-8"
     )
-    assert [one.type for one in reading.read_file(saved).messages] == ["ai", "human"]
+    (chart,) = reading.read_file(saved)
+    assert [one.type for one in chart.messages] == ["ai", "human"]
     saved.write_text("[AIMessage(content='a'", encoding="utf-8")
     with pytest.raises(
         Unreadable, match="unreadable: printed.txt, line 1: expected printed messages"
     ):
         diagnose(saved)
+
+
+def test_several_conversations_are_all_looked_at(tmp_path: Path) -> None:
+    healthy = [{"role": "user", "content": text} for text in "abc"]
+    cut = [{"role": "tool", "tool_call_id": "c1", "content": "18C"}, healthy[0]]
+    saved = tmp_path / "two.jsonl"
+    lines = [{"messages": healthy}, {"event": "start"}, {"messages": cut}, {"messages": []}]
+    saved.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    report = diagnose(saved)
+    assert report.subject == (
+        "two.jsonl, 5 messages in 2 conversations (1 part skipped: line 2 no message)"
+    )
+    assert [(one.code, one.where) for one in report.findings] == [
+        ("trimmed-pair", "line 3, messages[0]")
+    ]
+    assert diagnose([{"messages": healthy}, {"messages": cut}]).codes == ["trimmed-pair"]
+
+
+def test_messages_a_line_may_begin_with_the_tools(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "get_tide", "description": "Tide of a sea."}}
+    saved = tmp_path / "log.jsonl"
+    lines = [{"tools": [tool]}, *openai_form(history())]
+    saved.write_text("\n".join(map(json.dumps, lines)) + '\n{"role": "us', encoding="utf-8")
+    assert diagnose(saved).codes == ["unknown-tool", "wrong-id"]
+
+
+def test_what_a_stream_gave_is_one_conversation() -> None:
+    first, asked, answer, last = (one.model_dump() for one in history())
+    chunks: list[Any] = [
+        ["updates", {"model": {"messages": [asked]}}],
+        [["outer:1"], {"tools": {"messages": [answer]}}],
+        {"model": {"messages": [last]}},
+    ]
+    assert diagnose(chunks).codes == ["wrong-id"]
+    assert diagnose([{"messages": [first]}, *chunks]).codes == ["wrong-id"]
+    plain = [first, asked, answer, last]
+    events = [{"event": "values", "data": {"messages": plain[:n]}} for n in range(1, 5)]
+    assert diagnose(events).codes == ["wrong-id"]
+
+
+def test_a_pause_and_a_crash_are_told_from_the_tasks() -> None:
+    call = {"name": "f", "args": {}, "id": "c1", "type": "tool_call"}
+    values = {"messages": [HumanMessage("?"), AIMessage("", tool_calls=[call])]}
+    paused = {"values": values, "tasks": [{"name": "tools", "interrupts": [{"value": "?"}]}]}
+    assert diagnose(paused).codes == []
+    crashed = {"values": values, "tasks": [{"name": "tools", "error": "ValueError('x')"}]}
+    assert diagnose(crashed).codes == ["error-ends-run", "pending-call"]
+
+
+def test_an_error_is_told_once_where_it_is_deepest() -> None:
+    inner = {"name": "get_weather", "run_type": "tool", "error": "ValueError('x')"}
+    middle = {"name": "tools", "error": "ValueError('x')", "child_runs": [inner]}
+    outer = {"name": "LangGraph", "error": "ValueError('x')", "child_runs": [middle]}
+    (finding,) = diagnose(outer).findings
+    assert (finding.code, finding.where) == (
+        "error-ends-run",
+        "get_weather (in tools, in LangGraph)",
+    )
+    handled = outer | {"error": None, "outputs": {"messages": history()[:1]}}
+    assert diagnose(handled).ok
+
+
+def test_a_run_may_stream_or_be_awaited() -> None:
+    def make() -> Any:
+        call = {"name": "get_weather", "args": {"town": "x"}, "id": "c1", "type": "tool_call"}
+        model = LANGCHAIN.ScriptedChatModel([AIMessage("", tool_calls=[call]), "?"])
+
+        def get_weather(city: str) -> str:
+            """Get the weather of a city."""
+            return city
+
+        return LANGCHAIN.create_agent(model, [get_weather])
+
+    question = {"messages": [("user", "?")]}
+    for run in (
+        lambda: make().invoke(question),
+        lambda: make().ainvoke(question),
+        lambda: make().stream(question),
+        lambda: make().astream(question, stream_mode="values"),
+    ):
+        report = diagnose(run)
+        assert report.codes == ["call-arguments-refused", "call-arguments-dropped"]
+        assert report.seen[1] == "2 requests, tools ['get_weather']"
+    with pytest.raises(Unreadable, match="expected one of no argument, or of one for the model"):
+        diagnose(lambda one, two: None)
+
+
+def test_nothing_is_healthy_that_was_not_looked_at() -> None:
+    report = diagnose([HumanMessage("?"), AIMessage("!")])
+    assert [report.status(number) for number in (1, 2, 3, 4)] == ["not seen"] * 4
+    assert "not seen (there are no calls)" in repr(report)
+    assert diagnose(lambda: None).status(1) == "not seen"
 
 
 def test_a_place_is_that_of_the_saved_message() -> None:
@@ -185,8 +280,14 @@ def test_an_error_in_a_trace_is_a_finding() -> None:
     ("text", "message"),
     [
         ("", "unreadable: run.json: expected JSON, got ''"),
-        ('{"messages": [', "unreadable: run.json, line 1, column 15: expected JSON"),
-        ('{"a": 1}', "unreadable: run.json, the top: expected messages, got {'a': 1}"),
+        (
+            '{"messages": [',
+            "unreadable: run.json, line 1, column 15: expected the rest of the JSON",
+        ),
+        (
+            '{"a": 1}',
+            "unreadable: run.json, the top: expected messages (there are the keys a; save",
+        ),
         ("3", "unreadable: run.json, the top: expected messages, got 3"),
         (
             '[{"role": "user", "content": "x"}, {"text": "x"}]',
@@ -196,11 +297,7 @@ def test_an_error_in_a_trace_is_a_finding() -> None:
             '[{"role": "assistant", "tool_calls": 5}]',
             "unreadable: run.json, messages[0].tool_calls: expected a list, got 5",
         ),
-        (
-            '[{"role": "assistant", "tool_calls": [{"id": "c"}]}]',
-            "unreadable: run.json, messages[0].tool_calls[0]: expected a call with a name",
-        ),
-        ('{"role": "user"}\n{"role": ', "unreadable: run.json, line 2: expected JSON"),
+        ('{"role": "user"}\n{"role": \n{"role": "user"}', "unreadable: run.json, line 2: expected"),
         ("[" * 100_000, "unreadable: run.json"),
     ],
 )
@@ -218,9 +315,10 @@ def test_what_cannot_be_read_is_said_with_its_place(
 
 def test_a_file_that_is_no_text_or_not_there_is_unreadable(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
-    for name in ("x.bin", "nowhere.json"):
-        with pytest.raises(Unreadable, match=f"unreadable: {name}: expected a UTF-8 text file"):
-            diagnose(tmp_path / name)
+    with pytest.raises(Unreadable, match="unreadable: x.bin: expected a UTF-8 text file"):
+        diagnose(tmp_path / "x.bin")
+    with pytest.raises(Unreadable, match="unreadable: nowhere.json: expected a file, got 'No such"):
+        diagnose(tmp_path / "nowhere.json")
 
 
 JSON = st.recursive(
@@ -281,7 +379,7 @@ def test_text_of_others_is_escaped() -> None:
 def test_the_questions_stand_in_their_order_with_their_status() -> None:
     report = diagnose(history())
     statuses = [report.status(n) for n in (1, 2, 3, 4)]
-    assert statuses == ["not seen", "healthy", "healthy", "broken"]
+    assert statuses == ["not seen", "healthy", "not seen", "broken"]
     text = repr(report)
     assert [text.index(QUESTIONS[n]) for n in (1, 2, 3, 4)] == sorted(
         text.index(QUESTIONS[n]) for n in (1, 2, 3, 4)
@@ -339,12 +437,20 @@ def test_a_run_without_arguments_is_listened_to() -> None:
 # --- the command --------------------------------------------------------------------------------
 
 
-def test_the_command_prints_and_ends_as_it_says(tmp_path: Path, capsys: Any) -> None:
+def test_the_command_prints_and_ends_as_it_says(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
     bad, good = tmp_path / "bad.json", tmp_path / "good.json"
     bad.write_text(json.dumps(openai_form(history())), encoding="utf-8")
     good.write_text(json.dumps(openai_form(history()[:1])), encoding="utf-8")
     assert cli.main(["doctor", str(good)]) == 0
     assert "good.json, 1 message: nothing found" in capsys.readouterr().out
+    (tmp_path / "cut.json").write_text("[", encoding="utf-8")
+    assert cli.main(["doctor", str(tmp_path / "cut.json"), str(good)]) == 2
+    assert "good.json, 1 message: nothing found" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO(bad.read_text(encoding="utf-8")))
+    assert cli.main(["doctor", "-"]) == 1
+    capsys.readouterr()
     assert cli.main(["doctor", str(good), str(bad)]) == 1
     assert "[wrong-id] An answer carries another id than its call" in capsys.readouterr().out
     assert cli.main(["doctor", "--json", str(bad)]) == 1
@@ -373,5 +479,5 @@ def test_the_examination_prints_its_figures(monkeypatch: Any, capsys: Any) -> No
 def test_a_file_is_data(tmp_path: Path) -> None:
     # A serialized object of LangChain's names a class; it is read, never built.
     made = {"lc": 1, "type": "constructor", "id": ["os", "system", "HumanMessage"], "kwargs": {}}
-    (message,) = reading.read([made]).messages
+    ((message,),) = (chart.messages for chart in reading.read([made]))
     assert (message.type, message.content) == ("human", None)

@@ -15,7 +15,8 @@ to mend it, and which notebook teaches it. A tool runs only in a run that you ha
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,26 +42,39 @@ def diagnose(subject: Any, *, tools: Any = None, model: Any = None) -> Report:
         Unreadable: it is none of these.
     """
     patients, findings = wards.admit(tools) if tools is not None else ([], [])
-    if isinstance(subject, Path) or isinstance(subject, str):
-        return _of_chart(reading.read_file(subject), patients, findings, Path(subject).name)
+    if isinstance(subject, str) and subject.lstrip()[:1] in ("[", "{"):
+        return _of_charts(reading.read_text(subject, "the text"), patients, findings, "the text")
+    if isinstance(subject, str | Path):
+        charts = reading.read_file(subject)
+        return _of_charts(charts, patients, findings, Path(subject).name)
     if graphs.is_graph(subject):
         return _of_graph(subject, patients, findings)
+    if hasattr(subject, "compile") and hasattr(subject, "branches"):
+        raise Unreadable("the graph", "a compiled graph (call .compile())", subject)
     if _is_tools(subject):
         patients, findings = wards.admit(subject)
         return _of_tools(patients, findings)
     if callable(subject) and not hasattr(subject, "messages"):
         return _of_run(subject, patients, findings, model)
-    return _of_chart(reading.read(subject), patients, findings, "history")
+    return _of_charts(reading.read(subject), patients, findings, "history")
 
 
 def _is_tools(subject: Any) -> bool:
-    many = subject if isinstance(subject, list | tuple) else [subject]
-    return bool(many) and all(map(_is_a_tool, many)) and not _is_a_run(subject)
+    many = list(subject) if isinstance(subject, list | tuple) else [subject]
+    sure = [one for one in many if _is_a_tool(one)]
+    # Beside a tool, a dict that has no more than a type is one that the provider runs.
+    rest = [one for one in many if one not in sure and not _is_providers_own(one)]
+    return bool(many) and not rest and not _is_a_run(subject)
+
+
+def _is_providers_own(one: Any) -> bool:
+    apart = {"role", "content", "data", "lc", "call_id", "tool_calls"}
+    return isinstance(one, dict) and "type" in one and not apart & one.keys()
 
 
 def _is_a_tool(one: Any) -> bool:
     if isinstance(one, dict):
-        if "role" in one or "content" in one or "messages" in one:
+        if {"role", "content", "messages", "call_id"} & one.keys():
             return False
         known = {"function", "parameters", "input_schema", "properties"} & one.keys()
         return bool(known) or (isinstance(one.get("type"), str) and "name" in one)
@@ -82,25 +96,49 @@ def _of_tools(patients: Sequence[wards.Patient], findings: list[Finding]) -> Rep
     return _report(_count(patients, "tool"), findings, seen if patients else {})
 
 
-def _of_chart(
-    chart: Chart, patients: Sequence[wards.Patient], findings: list[Finding], name: str
+def _of_charts(
+    charts: Sequence[Chart],
+    patients: Sequence[wards.Patient],
+    findings: list[Finding],
+    name: str,
 ) -> Report:
-    seen: dict[int, str] = {}
-    if chart.tools and not patients:
-        patients, refused = wards.admit(chart.tools, "tools")
+    """The conversations of a file, or of a value."""
+    declared = next((chart.tools for chart in charts if chart.tools is not None), None)
+    if declared and not patients:
+        patients, refused = wards.admit(declared, "tools")
         findings = [*findings, *refused]
-    if patients:
-        seen[1] = _count(patients, "tool")
-        findings = [*findings, *wards.examine(patients)]
-    findings = [*findings, *history.examine(chart.messages, patients)]
-    findings += [runs.of_text(where, text) for where, text in chart.errors]
-    calls = sum(len(message.tool_calls) for message in chart.messages)
-    answers = sum(message.type == "tool" for message in chart.messages)
-    seen[2] = f"{calls} call{'' if calls == 1 else 's'}"
-    if patients or answers:
-        seen[3] = f"{answers} answers" if not patients else f"{calls} names looked up"
-    seen[4] = f"{answers} answers to {calls} calls"
-    return _report(f"{name}, {_count(chart.messages, 'message')}", findings, seen)
+    if declared == []:
+        findings = [*findings, Finding("no-tools", "tools", "the request's list of tools is empty")]
+    findings = [*findings, *wards.examine(patients)]
+    for chart in charts:
+        findings += _in(chart, patients)
+    messages = [message for chart in charts for message in chart.messages]
+    subject = f"{name}, {_count(messages, 'message')}"
+    if len(charts) > 1:
+        subject += f" in {len(charts)} conversations"
+    if skipped := charts[0].skipped:
+        subject += f" ({_count(skipped, 'part')} skipped: {', '.join(skipped[:3])} no message)"
+    return _report(subject, findings, _seen(messages, patients))
+
+
+def _in(chart: Chart, patients: Sequence[wards.Patient]) -> Iterator[Finding]:
+    waits = chart.is_answer or chart.is_paused
+    yield from history.examine(chart.messages, patients, may_end_open=waits)
+    for where, text in chart.errors:
+        yield runs.of_text(where, text)
+
+
+def _seen(messages: Sequence[Any], patients: Sequence[wards.Patient]) -> dict[int, str]:
+    """What there was to look at; a question without anything is not answered."""
+    calls = [call for message in messages for call in message.tool_calls]
+    answers = [message for message in messages if message.type == "tool"]
+    seen = {1: _count(patients, "tool")} if patients else {}
+    if calls:
+        seen[2] = _count(calls, "call")
+        seen |= {3: f"{_count(calls, 'name')} looked up"} if patients else {}
+    if calls or answers:
+        seen[4] = f"{_count(answers, 'answer')} to {_count(calls, 'call')}"
+    return seen
 
 
 def _of_graph(graph: Any, patients: Sequence[wards.Patient], findings: list[Finding]) -> Report:
@@ -111,10 +149,10 @@ def _of_graph(graph: Any, patients: Sequence[wards.Patient], findings: list[Find
     seen = {
         1: f"{_count(patients, 'tool')}: {names}",
         2: "what the model may fill in",
-        3: f"ToolNode {', '.join(made.tool_nodes) or 'none'}",
+        3: f"ToolNode {', '.join(made.tool_nodes)}",
         4: "reducers, store, checkpointer",
     }
-    return _report("graph", findings, seen)
+    return _report("graph", findings, seen if patients else {})
 
 
 def _of_run(
@@ -123,19 +161,20 @@ def _of_run(
     watched = runs.watch(run, model)
     findings = [*findings, *wards.examine(patients), *runs.examine(watched)]
     sent = watched.requests[-1].tools if watched.requests else []
-    seen = {1: f"{_count(watched.requests, 'request')}, tools {graphs.names_of(sent)!r}"}
     if sent and not patients:
         patients, refused = wards.admit(sent, "request.tools")
         findings += [*refused, *wards.examine(patients)]
     try:
-        chart = reading.read(watched.result)
+        charts = reading.read(watched.result)
     except Unreadable:
         # A run that failed, or that returns something else: the last request has its history.
         messages = watched.requests[-1].messages if watched.requests else []
-        chart = reading.read(messages) if messages else Chart()
-    findings += history.examine(chart.messages, patients)
-    if watched.error is None:
-        seen |= {2: "its calls", 3: "its calls", 4: f"{len(chart.messages)} messages"}
+        charts = reading.read(messages) if messages else [Chart()]
+    for chart in charts:
+        findings += _in(chart, patients)
+    seen = _seen([message for chart in charts for message in chart.messages], patients)
+    if watched.requests:
+        seen[1] = f"{_count(watched.requests, 'request')}, tools {graphs.names_of(sent)!r}"
     report = _report("run", findings, seen)
     return Report(report.subject, report.findings, report.seen, tuple(watched.requests))
 
@@ -163,7 +202,7 @@ def add_parser(subparsers: Any) -> None:
         "Anthropic's form, a request body or a trace), and say what is wrong with the tool calls "
         "in them. Status 0: healthy; 1: there are findings; 2: unreadable.",
     )
-    parser.add_argument("file", nargs="*", help="files with messages")
+    parser.add_argument("file", nargs="*", help="files with messages; - for standard input")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--codes", action="store_true", help="list every code and what it means")
     parser.add_argument(
@@ -187,17 +226,20 @@ def run(arguments: argparse.Namespace) -> int:
         return _examine(console)
     if not arguments.file:
         raise LookupError("doctor: name a file with messages (see minilc doctor --help)")
-    reports = []
+    reports, unreadable = [], []
     for file in arguments.file:
         try:
-            reports.append(diagnose(Path(file)))
+            reports.append(diagnose(sys.stdin.read() if file == "-" else Path(file)))
         except Unreadable as error:
-            raise LookupError(str(error)) from None
-    for report in reports:
+            unreadable.append(str(error))
+            print(f"minilc: {error}", file=sys.stderr)
+            continue
         if arguments.json:
-            print(report.as_json())
+            print(reports[-1].as_json())
         else:
-            console.print(report)
+            console.print(reports[-1])
+    if unreadable:
+        return 2
     return 0 if all(report.ok for report in reports) else 1
 
 

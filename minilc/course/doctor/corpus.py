@@ -179,6 +179,29 @@ def _drawing_in_ascii(lc: World) -> Any:
     return lambda: graph.draw_ascii()
 
 
+@patient("model-failed", (LANGCHAIN,))
+def _limit_of_the_endpoint(lc: World) -> Any:
+    error = "RateLimitError('Error code: 429 - slow down')"
+    inner = {"name": "ChatOpenAI", "run_type": "llm", "error": error, "child_runs": []}
+    return {"name": "LangGraph", "run_type": "chain", "error": error, "child_runs": [inner]}
+
+
+@patient("program-failed")
+def _a_key_of_ones_own(lc: World) -> Any:
+    return lambda: {}["city"]  # type: ignore[index]  # that is the illness
+
+
+@patient("thread-id-missing")
+def _no_thread(lc: World) -> Any:
+    return _run(_loop(lc, [_weather(lc)], _calls(lc), checkpointer=lc.InMemorySaver()))
+
+
+@patient("no-question", (LANGCHAIN,))
+def _question_under_another_key(lc: World) -> Any:
+    agent = _loop(lc, [_weather(lc)])
+    return lambda: agent.invoke({"input": "北京今天天气怎么样？"})
+
+
 # --- 1. does the model know the tool? -------------------------------------------------------------
 
 
@@ -653,10 +676,15 @@ def _answered_twice(lc: World) -> Any:
     return _asked(lc, _calls(lc), _answered(lc), _answered(lc), lc.AIMessage("晴。"))
 
 
-@patient("duplicate-answer")
+@patient("duplicate-id")
 def _one_id_for_two_calls(lc: World) -> Any:
     calls = _calls(lc, call(city="北京"), call(city="上海"))
     return _asked(lc, calls, _answered(lc), _answered(lc), lc.AIMessage("晴。"))
+
+
+@patient("answer-before-call")
+def _answer_comes_first(lc: World) -> Any:
+    return _asked(lc, _answered(lc), _calls(lc), lc.HumanMessage("?"))
 
 
 @patient("answer-too-late")
@@ -1089,3 +1117,72 @@ def _last_field_with_a_default(lc: World) -> Any:
         return drink
 
     return _loop(lc, [brew])
+
+
+@patient(None)
+def _asks_a_human(lc: World) -> Any:
+    interrupt = lc.interrupt
+
+    @lc.tool
+    def ask_human(question: str) -> str:
+        """Ask a human a question before going on."""
+        return str(interrupt(question))
+
+    calls = _calls(lc, call("ask_human", question="really?"))
+    agent = _loop(lc, [ask_human], calls, checkpointer=lc.InMemorySaver())
+    return _run(agent, {"configurable": {"thread_id": "1"}})
+
+
+@patient(None)
+def _documentation_of_interrupts(lc: World) -> Any:
+    text = "interrupt() raises a GraphInterrupt; StructuredTool does not support sync invocation."
+    return _asked(lc, _calls(lc), _answered(lc, text), lc.AIMessage("So it is."))
+
+
+@patient(None, (LANGCHAIN,))
+def _simple_tool(lc: World) -> Any:
+    return [
+        lc.Tool(name="web_search", func=lambda q: q, description="Answers about current events.")
+    ]
+
+
+@patient(None, (LANGCHAIN,))
+def _picture_as_an_answer(lc: World) -> Any:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    content = [{"type": "text", "text": "the map"}, picture]
+    return _asked(lc, _calls(lc), _answered(lc, content), lc.AIMessage("晴。"))
+
+
+@patient(None, (LANGCHAIN,))
+def _answer_of_a_provider(lc: World) -> Any:
+    function = {"name": "get_weather", "arguments": '{"city": "北京"}'}
+    calls = [{"id": "call_1", "type": "function", "function": function}]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    return {"id": "1", "object": "chat.completion", "choices": [{"index": 0, "message": message}]}
+
+
+@patient(None, (LANGCHAIN,))
+def _old_form_of_openai(lc: World) -> Any:
+    asked = {"name": "get_weather", "arguments": '{"city": "北京"}'}
+    return [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None, "function_call": asked},
+        {"role": "function", "name": "get_weather", "content": "晴"},
+        {"role": "assistant", "content": "晴。"},
+    ]
+
+
+@patient(None, (LANGCHAIN,))
+def _responses_of_openai(lc: World) -> Any:
+    asked = [
+        {"type": "function_call", "call_id": f"c{n}", "name": "get_weather", "arguments": "{}"}
+        for n in (1, 2)
+    ]
+    told = [{"type": "function_call_output", "call_id": f"c{n}", "output": "晴"} for n in (1, 2)]
+    return {"model": "m", "input": [{"role": "user", "content": "?"}, *asked, *told]}
+
+
+@patient(None, (LANGCHAIN,))
+def _streamed_updates(lc: World) -> Any:
+    agent = _loop(lc, [_weather(lc)], _calls(lc))
+    return list(agent.stream({"messages": [("user", "?")]}, stream_mode="updates"))

@@ -240,6 +240,8 @@ def _needs(made: Anatomy) -> Iterator[Finding]:
         if wards.calls_interrupt(patient) and not getattr(graph, "checkpointer", None):
             evidence = "it calls interrupt(); the graph was compiled without a checkpointer"
             yield Finding("interrupt-without-checkpointer", patient.where, evidence)
+        if str(getattr(patient.function, "__module__", "")).startswith("langchain"):
+            continue  # a middleware's own tool
         for name in sorted(wards.written_fields(patient)):
             if name in channels and _is_last_value(channels[name]):
                 evidence = f"its Command writes {name!r}, which has no reducer"

@@ -17,27 +17,40 @@ from minilc.course.doctor.report import Finding
 from minilc.course.doctor.tools import Patient
 from minilc.course.draw.look import one_line
 
-SAYS_NOTHING = {"", "null", "none", "success", "ok", "done", "true", "{}", "[]"}
-REPR = re.compile(r"<[\w.<>]+ object at 0x[0-9a-fA-F]+>")
+SAYS_NOTHING = {"", "null", "none", "success", "done", "[]"}
+REPR = re.compile(
+    r"<(?:[\w.<>]+ object|coroutine object [\w.<>]+|(?:async_)?generator object [\w.<>]+) at 0x"
+    r"|^<Response \[\d+\]>$|\bDocument\((?:id=|metadata=|page_content=)"
+)
 # A call that a model wrote as text: {"name": ..., "arguments": ...}, <tool_call>, and their kin.
 CALL_IN_TEXT = re.compile(
-    r"<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function[=_]|"
-    r'\{\s*"(?:name|function|tool)"\s*:\s*"[\w.-]+"\s*,\s*"(?:arguments|parameters|args|input)"\s*:'
+    r"<tool_call>|<\|tool_call|<\|python_tag\|>|\[TOOL_CALLS\]|<function[=_]|<invoke name="
+    r"|```tool_code|tool▁call|\bto=functions\.|^Action: ?\S+\s*\nAction Input:"
+    r'|\{\s*"(?:name|function|tool)"\s*:\s*"[\w.-]+"\s*,\s*"(?:arguments|parameters|args|input)"\s*:'
+    r'|\{\s*"(?:arguments|parameters|args)"\s*:\s*\{[^{}]*\}\s*,\s*"name"\s*:'
+    r'|\{\s*"type"\s*:\s*"function"\s*,\s*"(?:name|function)"\s*:',
+    re.MULTILINE,
 )
 # An argument that stands for the answer of another call.
 PLACEHOLDER = re.compile(
-    r"<[^<>]*(?:result|output|answer|response)[^<>]*>|\{\{[^{}]+\}\}|\$\{?(?:call|result|output)\w*"
+    r"^<[^<>=]*(?:result|output|answer|response)[^<>=]*>$"
+    r"|\{\{\s*(?:call|result|output|step|tool)[^{}]*\}\}|\$\{?(?:call|result|output)\w*"
     r"|(?:result|output|answer|response) (?:of|from) (?:the )?(?:call|previous|first|step|tool)",
     re.IGNORECASE,
 )
+# Blocks that the providers take in an answer.
+TAKEN = set("text input_text image image_url input_image document file json search_result".split())
 WRITES = ("create", "save", "write", "update", "insert", "upload", "delete", "add", "set", "book")
 READS = ("get", "read", "query", "list", "search", "find", "fetch", "load", "send", "confirm")
 # What ToolNode and its tools say, and what it means. Upstream's templates fix these words.
 TOLD = (
     ("wrong-name", re.compile(r"^Error: (.+) is not a valid tool, try one of \[(.*)\]\.")),
     ("wrong-arguments", re.compile(r"^Error invoking tool '(.+)' with kwargs")),
-    ("interrupt", re.compile(r"\b(?:GraphInterrupt|GraphBubbleUp)\b|\(Interrupt\(value=")),
-    ("async", re.compile(r"does not support sync invocation")),
+    (
+        "interrupt",
+        re.compile(r"\(Interrupt\(value=|^(?:\w+ )?(?:GraphInterrupt|GraphBubbleUp)\W*$"),
+    ),
+    ("async", re.compile(r"^(?:Error: )?\W*(?:\w+\W+)?StructuredTool does not support sync")),
 )
 
 
@@ -91,12 +104,18 @@ class Books:
         return books
 
 
-def examine(messages: Sequence[Message], tools: Sequence[Patient] = ()) -> Iterator[Finding]:
-    """All that is wrong with a history; with the tools, also whether its calls fit them."""
+def examine(
+    messages: Sequence[Message], tools: Sequence[Patient] = (), *, may_end_open: bool = False
+) -> Iterator[Finding]:
+    """All that is wrong with a history; with the tools, also whether its calls fit them.
+
+    Args:
+        may_end_open: calls at the end are yet to be answered, as in a model's answer or a pause.
+    """
     books = Books.of(messages)
     yield from _calls_that_are_none(messages)
     yield from _calls(books, tools)
-    yield from _answers(messages, books)
+    yield from _answers(messages, books, may_end_open)
     yield from _told(messages, books, tools)
     yield from _order(messages, books)
     yield from _contents(messages)
@@ -112,9 +131,10 @@ def _calls_that_are_none(messages: Sequence[Message]) -> Iterator[Finding]:
             continue
         for call in message.invalid_tool_calls:
             if str(call.get("id")) not in answered:
-                args = one_line(call.get("args"), 60)
+                args, why = one_line(call.get("args"), 60), one_line(call.get("error") or "", 60)
+                evidence = f"{call.get('name')} was called with {args}"
                 yield Finding(
-                    "broken-json", message.place, f"{call.get('name')} was called with {args}"
+                    "broken-json", message.place, f"{evidence} ({why})" if why else evidence
                 )
         if message.tool_calls or message.invalid_tool_calls:
             continue
@@ -144,7 +164,7 @@ def _calls(books: Books, tools: Sequence[Patient]) -> Iterator[Finding]:
         elif ids[str(one.id)] > 1:
             ids[str(one.id)] = 0  # told once
             evidence = f"several calls have the id {one.id!r}, {one.shown} among them"
-            yield Finding("duplicate-answer", one.place, evidence)
+            yield Finding("duplicate-id", one.place, evidence)
         if not by_name:
             continue
         tool = by_name.get(one.call["name"])
@@ -196,25 +216,44 @@ def _misfits(args: dict[str, Any], tool: Patient) -> str:
     for name, schema in (tool.properties or {}).items():
         kind = schema.get("type") if isinstance(schema, dict) else None
         fits = {"string": str, "array": list, "object": dict, "integer": int, "number": float}
-        scalar = kind in ("integer", "number") and isinstance(args.get(name), str | int | float)
+        scalar = kind in ("integer", "number") and _is_number(args.get(name))
         if name in args and isinstance(kind, str) and kind in fits and args[name] is not None:
             if not scalar and not isinstance(args[name], fits[kind]):
                 return f"{name} should be {kind}, the model sent {one_line(repr(args[name]), 40)}"
+        allowed = schema.get("enum") if isinstance(schema, dict) else None
+        if isinstance(allowed, list) and name in args and args[name] not in allowed:
+            return f"{name} should be one of {allowed!r}, the model sent {args[name]!r}"
     return ""
+
+
+def _is_number(value: Any) -> bool:
+    """Whether pydantic makes a number of it."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 # --- the answers --------------------------------------------------------------------------------
 
 
-def _answers(messages: Sequence[Message], books: Books) -> Iterator[Finding]:
+def _answers(messages: Sequence[Message], books: Books, may_end_open: bool) -> Iterator[Finding]:
     last_speaker = max((i for i, m in enumerate(messages) if m.type != "tool"), default=-1)
     open_calls = [one for one in books.calls if not one.answers]
     orphans = dict.fromkeys(books.orphans)
+    early = {str(messages[index].tool_call_id): index for index in books.orphans}
     first_ai = next((i for i, m in enumerate(messages) if m.type == "ai"), len(messages))
+    answered = {one.message for one in books.calls if one.answers}
     for one in open_calls:
         group = _group(messages, one.message)
         wrong = next((i for i in group if i in orphans), None)
-        if wrong is not None:
+        before = early.get(str(one.id))
+        if before is not None and before in orphans and before < one.message:
+            del orphans[before]
+            evidence = f"the answer to {one.shown} stands at {messages[before].place}"
+            yield Finding("answer-before-call", one.place, evidence)
+        elif wrong is not None:
             del orphans[wrong]
             answer = messages[wrong]
             evidence = (
@@ -222,9 +261,10 @@ def _answers(messages: Sequence[Message], books: Books) -> Iterator[Finding]:
                 f"{answer.tool_call_id!r}"
             )
             yield Finding("wrong-id", answer.place, evidence)
-        elif one.message == last_speaker:
+        elif one.message == last_speaker and (may_end_open or one.message not in answered):
             evidence = f"{one.shown} with the id {one.id!r} waits for its answer"
-            yield Finding("pending-call", one.place, evidence)
+            if not may_end_open:
+                yield Finding("pending-call", one.place, evidence)
         else:
             evidence = f"no ToolMessage has the id {one.id!r} of {one.shown}"
             yield Finding("unanswered-call", one.place, evidence)
@@ -239,8 +279,9 @@ def _answers(messages: Sequence[Message], books: Books) -> Iterator[Finding]:
             yield Finding("duplicate-answer", one.place, f"{one.shown} is answered by {places}")
         elif one.answers and one.answers[0] not in _group(messages, one.message):
             between = messages[one.message + 1]
-            evidence = f"{one.shown} is answered at {messages[one.answers[0]].place}"
-            yield Finding("answer-too-late", between.place, f"{evidence}, behind {between.type}")
+            late = messages[one.answers[0]].place
+            evidence = f"it stands between {one.shown} and its answer at {late}"
+            yield Finding("answer-too-late", f"{between.place}, {between.type}", evidence)
 
 
 def _group(messages: Sequence[Message], index: int) -> range:
@@ -257,6 +298,14 @@ def _group(messages: Sequence[Message], index: int) -> range:
 def _told(messages: Sequence[Message], books: Books, tools: Sequence[Patient]) -> Iterator[Finding]:
     known = {tool.name for tool in tools}
     asked = {index: one for one in books.calls for index in one.answers}
+    by_name = {tool.name: tool for tool in tools}
+    # Told already, when the calls were looked at.
+    refused = [
+        one
+        for one in books.calls
+        if (tool := by_name.get(one.call["name"]))
+        and any(f.code == "call-arguments-refused" for f in _arguments(one, tool))
+    ]
     again: Counter[tuple[str, str, str]] = Counter()
     for index, message in enumerate(messages):
         if message.type != "tool":
@@ -265,14 +314,15 @@ def _told(messages: Sequence[Message], books: Books, tools: Sequence[Patient]) -
         if what == "wrong-name" and match and not known:
             evidence = _unknown(match[1], match[2].split(", "))
             yield Finding("unknown-tool", message.place, evidence)
-        elif what == "wrong-arguments" and match and match[1] not in known:
+        elif what == "wrong-arguments" and match and asked.get(index) not in refused:
             evidence = one_line(message.text, 120)
             yield Finding("call-arguments-refused", message.place, evidence)
         elif what == "interrupt":
             yield Finding("interrupt-swallowed", message.place, one_line(message.text, 100))
         elif what == "async":
             yield Finding("async-only", message.place, one_line(message.text, 100))
-        if message.status == "error" and (one := asked.get(index)):
+        failed = message.status == "error" or message.text.startswith("Error")
+        if failed and (one := asked.get(index)):
             again[(one.call["name"], repr(one.call["args"]), message.text)] += 1
             if again[(one.call["name"], repr(one.call["args"]), message.text)] == 2:
                 evidence = f"{one.shown}, then again: {one_line(message.text, 60)!r}"
@@ -334,9 +384,11 @@ def _contents(messages: Sequence[Message]) -> Iterator[Finding]:
         if message.type != "tool":
             continue
         if isinstance(message.content, list):
-            kinds = sorted({_kind(block) for block in message.content})
-            if kinds != ["text"] and kinds:
+            kinds = sorted({_kind(block) for block in message.content} - TAKEN)
+            if kinds:
                 yield Finding("content-list", message.place, f"a list of {', '.join(kinds)}")
+            elif not message.content:
+                yield Finding("answer-says-nothing", message.place, "the content is an empty list")
         elif message.text.strip().lower() in SAYS_NOTHING and message.status != "error":
             evidence = f"the content is {message.content!r}"
             yield Finding("answer-says-nothing", message.place, evidence)

@@ -57,6 +57,49 @@ _ROWS = [
         "17_articles",
     ),
     Kind(
+        "model-failed",
+        0,
+        BROKEN,
+        "The model's endpoint refused the request, or failed",
+        "What a provider answers with an error comes out as that client's exception; no tool was "
+        "reached.",
+        "model = ChatOpenAI(..., max_retries=3)  # for limits and time-outs; a 400 needs another "
+        "request",
+        "BaseChatModel.invoke",
+        "07_chat_models",
+    ),
+    Kind(
+        "program-failed",
+        0,
+        BROKEN,
+        "The program failed outside of the tools",
+        "The exception comes from the program or a library, and from no tool that ToolNode ran.",
+        "# read the traceback from its end: the first line of your own code is the place",
+        "create_agent",
+        "14_factory",
+    ),
+    Kind(
+        "thread-id-missing",
+        0,
+        BROKEN,
+        "The graph has a checkpointer, and the run names no thread",
+        "A checkpointer keeps each conversation under the thread_id of the config.",
+        "agent.invoke(input, {'configurable': {'thread_id': 'user-42'}})",
+        "langgraph.checkpoint.memory.InMemorySaver",
+        "09_state",
+    ),
+    Kind(
+        "no-question",
+        0,
+        BROKEN,
+        "The model was asked with no messages at all",
+        "A key that the state does not have is dropped without a word. The question never reaches "
+        "the model.",
+        "agent.invoke({'messages': [{'role': 'user', 'content': question}]})  # not 'input'",
+        "create_agent",
+        "14_factory",
+    ),
+    Kind(
         "loop-in-loop",
         0,
         BROKEN,
@@ -228,8 +271,9 @@ _ROWS = [
         2,
         BROKEN,
         "The call's arguments are broken JSON: nobody runs it, and the run ends without an error",
-        "Arguments that do not parse go to invalid_tool_calls and tool_calls stays empty. Both "
-        "edges look at tool_calls alone, so the run ends as if the model had finished.",
+        "Arguments that do not parse go to invalid_tool_calls and tool_calls stays empty. "
+        "create_agent and tools_condition look at tool_calls alone, so the run ends as if the "
+        "model had finished.",
         "last = result['messages'][-1]\n"
         "if last.invalid_tool_calls:  # often a token limit that cut the answer\n"
         "    ...  # answer each with a ToolMessage(status='error') and ask again",
@@ -239,7 +283,7 @@ _ROWS = [
     Kind(
         "call-only-in-text",
         2,
-        BROKEN,
+        SUSPECT,
         "The call stands in the text, and in no tool_calls",
         "Routing looks at tool_calls alone. Text that reads like a call, or a call in "
         "additional_kwargs alone, is no call. Mostly the endpoint does not support tool calling, "
@@ -266,7 +310,8 @@ _ROWS = [
         "The call's arguments do not fit the tool's schema",
         "The arguments are validated before the function runs. By default ToolNode tells the "
         "model what is wrong; the function does not run.",
-        'amount: Annotated[float, Field(gt=0, description="in CNY")]  # say it in the schema',
+        "# say it in the schema; for example:\n"
+        'amount: Annotated[float, Field(gt=0, description="in CNY")]',
         "ToolInvocationError",
         "10_tool_errors",
     ),
@@ -476,7 +521,9 @@ _ROWS = [
         "A call has no answer",
         "Every call of the history needs a ToolMessage with its id before the model is asked "
         "again. create_agent does not check it; the provider answers 400.",
-        "history.append(ToolMessage('not executed', tool_call_id=call['id'], status='error'))",
+        "# directly behind the AIMessage, at its index i\n"
+        "answer = ToolMessage('not executed', tool_call_id=call['id'], status='error')\n"
+        "history.insert(i + 1, answer)",
         "_make_model_to_tools_edge",
         "08_branch",
     ),
@@ -487,7 +534,8 @@ _ROWS = [
         "The history ends with a call that nobody has answered",
         "The run stopped between the model and the tools: a pause, a crash, a limit, or an agent "
         "that has no such tool.",
-        "agent.invoke(None, config)  # goes on where the thread stopped",
+        "agent.invoke(Command(resume=answer), config)  # if it waits for somebody\n"
+        "agent.invoke(None, config)  # else: goes on where the thread stopped",
         "_make_model_to_tools_edge",
         "08_branch",
     ),
@@ -526,9 +574,30 @@ _ROWS = [
         "duplicate-answer",
         4,
         BROKEN,
-        "A call has several answers, or several calls have one id",
-        "Providers take one answer a call, and ids that are used once.",
+        "A call has several answers",
+        "Providers take one answer a call.",
         "RemoveMessage(id=second_answer.id)",
+        "ToolMessage",
+        "01_messages",
+    ),
+    Kind(
+        "answer-before-call",
+        4,
+        BROKEN,
+        "An answer stands before its call",
+        "The order of the history is what providers read; an answer fits only a call before it.",
+        "# put the ToolMessage directly behind the AIMessage that has its call",
+        "ToolMessage",
+        "01_messages",
+    ),
+    Kind(
+        "duplicate-id",
+        4,
+        BROKEN,
+        "Several calls have one id",
+        "Answers are matched by id alone: one answer counts for all calls of that id. Some "
+        "providers refuse such a history.",
+        "call['id'] = f'call_{uuid4().hex}'  # and the same id in its answer",
         "ToolMessage",
         "01_messages",
     ),
@@ -576,6 +645,7 @@ _ROWS = [
         "The answer tells the model nothing",
         "The model goes on from the text of the answer. An empty one, or a bare success, leaves it "
         "to invent the rest, or to call again.",
+        "# say what happened and what follows; for example:\n"
         "return f'Refund {refund_id} created for order {order_id}, status: pending approval'",
         "_format_output",
         "16_production",
@@ -586,7 +656,8 @@ _ROWS = [
         SUSPECT,
         "The answer is the repr of a Python object",
         "What JSON cannot write becomes str(value).",
-        "return json.dumps({'order_id': order.id, 'status': order.status}, ensure_ascii=False)",
+        "# return what the model needs, as text or plain data; for example:\n"
+        "return {'order_id': order.id, 'status': order.status}",
         "_stringify",
         "03_base",
     ),

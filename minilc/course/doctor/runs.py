@@ -6,10 +6,12 @@ import asyncio
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
 from minilc.course.doctor import graphs
+from minilc.course.doctor.reading import Unreadable
 from minilc.course.doctor.report import Finding
 from minilc.course.draw.look import one_line
 
@@ -35,7 +37,15 @@ ERRORS: tuple[tuple[str, str, str], ...] = (
     ("", r"Can receive only one value per step", "parallel-writes"),
     ("", r"includes an InjectedToolCallId argument", "injected-by-hand"),
     ("", r"not msgpack serializable", "artifact-not-plain"),
+    ("", r"Checkpointer requires one or more", "thread-id-missing"),
     ("", r"without checkpointer|No checkpointer set", "interrupt-without-checkpointer"),
+    ("", r"'NoneType' object has no attribute '(?:put|get|search|aput|aget)'", "store-missing"),
+    (
+        "",
+        r"must be followed by tool messages|must be a response to a preceding message",
+        "unanswered-call",
+    ),
+    ("", r"tool_use. ids were found without|matching number of .?tool_result", "unanswered-call"),
     (
         "",
         r"do not have a corresponding ToolMessage|tool_call_ids? did not have response",
@@ -76,6 +86,8 @@ def watch(run: Callable[..., Any], model: Any = None) -> Watched:
         model: what the recording asks; by default it answers with one empty text.
     """
     watched = Watched()
+    if graphs.arity(run) > 1:
+        raise Unreadable("the function to run", "one of no argument, or of one for the model", run)
     try:
         if graphs.arity(run) == 0:
             with _listening(watched):
@@ -93,13 +105,22 @@ def watch(run: Callable[..., Any], model: Any = None) -> Watched:
 
 
 def _waited(result: Any) -> Any:
-    """The result; of a coroutine what it comes to, also where a loop runs already."""
-    if not inspect.iscoroutine(result):
+    """The result; a stream is run to its end, and what can be awaited is awaited."""
+    if inspect.isgenerator(result):
+        return list(result)
+    if not (inspect.isawaitable(result) or hasattr(result, "__aiter__")):
         return result
     from concurrent.futures import ThreadPoolExecutor
 
+    # In a thread, because a notebook has a loop already; in this context, where we listen.
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, result).result()
+        return pool.submit(copy_context().run, asyncio.run, _finished(result)).result()
+
+
+async def _finished(result: Any) -> Any:
+    if hasattr(result, "__aiter__"):
+        return [one async for one in result]
+    return await result
 
 
 def _listening(watched: Watched) -> Any:
@@ -148,6 +169,8 @@ def _recording(model: Any, watched: Watched) -> Any:
 
 def examine(watched: Watched) -> Iterator[Finding]:
     """What the requests and the end of a run say."""
+    if any(not request.messages for request in watched.requests):
+        yield Finding("no-question", "request", "a request of no messages")
     if watched.requests and not any(request.tools for request in watched.requests):
         evidence = f"requests without tools: {len(watched.requests)}"
         yield Finding("no-tools", "request", evidence)
@@ -164,7 +187,18 @@ def of_error(error: BaseException) -> Finding:
             return Finding(code, where, one_line(text, 140))
     if isinstance(error, NotImplementedError) and not text:
         return Finding("model-cannot-bind", where, "NotImplementedError without a word")
-    return Finding("error-ends-run", where, one_line(f"{kind}: {text}", 140))
+    code = "error-ends-run" if _in_tool_node(error) else "program-failed"
+    return Finding(code, where, one_line(f"{kind}: {text}", 140))
+
+
+def _in_tool_node(error: BaseException) -> bool:
+    """Whether the error came up through ToolNode, of either world."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.endswith("tool_node.py"):
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def of_text(where: str, text: str) -> Finding:
@@ -173,7 +207,8 @@ def of_text(where: str, text: str) -> Finding:
     for kind in re.findall(r"\b(\w+(?:Error|Exception))\b", text) or [""]:
         if code := _code_of(kind, text):
             return Finding(code, where, one_line(head, 140))
-    return Finding("error-ends-run", where, one_line(head, 140))
+    code = "model-failed" if where.startswith("model ") else "error-ends-run"
+    return Finding(code, where, one_line(head, 140))
 
 
 def _code_of(kind: str, text: str) -> str | None:

@@ -300,6 +300,8 @@ def _is_state_like(patient: Patient, name: str, schema: Any) -> bool:
 def _is_described(patient: Patient, name: str, schema: Any) -> bool:
     if not isinstance(schema, Mapping) or schema.get("description") or schema.get("enum"):
         return True
+    if name == "__arg1":
+        return True
     words = set(_words(patient.description or ""))
     named = set(_words(name)) & words or re.search(
         rf"\b{re.escape(name)}\b", patient.description or ""
@@ -348,6 +350,8 @@ def _stars(patient: Patient) -> list[str]:
 
 def _misfit(patient: Patient, parameters: Mapping[str, Any], takes_any: bool) -> Iterator[Finding]:
     seen = set(patient.properties or {})
+    if seen == {"__arg1"}:  # a simple Tool takes whatever it is given
+        return
     surplus = sorted(seen - parameters.keys())
     if surplus and not takes_any:
         evidence = f"the schema has {surplus!r}, the function takes {list(parameters)!r}"
