@@ -287,7 +287,29 @@ result
 # %% [markdown] lang="en"
 # Equal at every step. From here on we build it ourselves. `minilc check`, in a terminal, runs several hundred such comparisons against the LangChain that you have installed.
 #
-# ## 10. Recap
+# ## 10. The course
+#
+# Which notebook stands next to which part of the articles. Read them by their numbers, or begin where it hurts.
+#
+# | article A | notebooks |
+# |---|---|
+# | layers 1 and 2 | [05_convert](05_convert.ipynb), [04_structured](04_structured.ipynb), [02_schema](02_schema.ipynb) |
+# | 3 and 4 | [14_factory](14_factory.ipynb), [06_function_calling](06_function_calling.ipynb), [07_chat_models](07_chat_models.ipynb) |
+# | 5 and 6 | [08_branch](08_branch.ipynb), [09_state](09_state.ipynb) |
+# | 7 to 11 | [12_tool_node](12_tool_node.ipynb), [11_injection](11_injection.ipynb), [10_tool_errors](10_tool_errors.ipynb), [13_middleware](13_middleware.ipynb) |
+# | 12 and 13 | [03_base](03_base.ipynb), [01_messages](01_messages.ipynb) |
+#
+# Four more use what the layers have built. In a terminal, `minilc doctor`, `minilc articles` and `minilc check` do the same for your own agent and your own LangChain.
+
+# %% [markdown] lang="en"
+# | article A | notebooks |
+# |---|---|
+# | ten problems | [15_debugging](15_debugging.ipynb) |
+# | six advices | [16_production](16_production.ipynb) |
+# | every claim, of B too | [17_articles](17_articles.ipynb) |
+# | a graph by hand | [18_capstone](18_capstone.ipynb): your own agent |
+#
+# ## 11. Recap
 #
 # A model only asks. A graph decides where the wish goes, and a node in our own process runs the function. The result goes back as a message with the id of the call, and the model reads it in its next request.
 #

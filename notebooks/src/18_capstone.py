@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 30 minutes, and 60 for the exercises |
 # | **Difficulty** | hard |
-# | **Before** | [12_tool_node](12_tool_node.ipynb), [14_factory](14_factory.ipynb), [15_debugging](15_debugging.ipynb); `17_articles` is the one before |
+# | **Before** | [12_tool_node](12_tool_node.ipynb), [14_factory](14_factory.ipynb), [15_debugging](15_debugging.ipynb); [17_articles](17_articles.ipynb) is the one before |
 # | **Articles** | A, the minimal example and the summary; B, sections 4 and 5 |
 # | **We build** | your own agent |
 #
