@@ -38,6 +38,50 @@ def test_an_illness_is_found_and_health_is_left_alone(one: corpus.Patient, lc: W
         assert {n for n in QUESTIONS if report.status(n) in ("broken", "suspect")} == worst
 
 
+# What people report, and the patients that have it.
+REPORTED = {
+    "a tool without a docstring, or with an empty description": "no_docstring empty_description",
+    "a partial function as a tool": "partial_function",
+    "a subclass of BaseTool without annotations": "subclass_without_annotations",
+    "args_schema and function do not fit": "field_that_the_function_lacks "
+    "parameter_that_the_schema_lacks",
+    "a parameter called config, callbacks or run_manager": "parameter_called_config "
+    "parameter_called_run_manager",
+    "a fake model without bind_tools": "model_without_bind_tools",
+    "a model that was bound before": "agent_with_a_bound_model bound_to_fewer_tools",
+    "a schema that one provider refuses": "integer_literal",
+    "tools_condition and the node's name": "map_without_tools",
+    "broken JSON in the arguments": "arguments_cut_off arguments_cut_off_in_openai_form",
+    "which errors are caught": "tool_raises refused_by_tool_node",
+    "an async tool in a sync run": "async_tool_in_a_sync_run",
+    "a middleware with one side": "sync_middleware_in_an_async_run",
+    "ToolNode outside of a graph": "tool_node_alone",
+    "messages under another key": "other_key",
+    "parallel calls in an assumed order": "argument_stands_for_an_answer reads_what_is_written",
+    "an injected tool called by hand": "call_id_by_hand",
+    "state or runtime declared the wrong way": "plain_state optional_runtime",
+    "an injected field that is not set": "misspelt_field field_that_is_not_set",
+    "state changed in place": "state_changed_in_place",
+    "calls without an id": "id_is_none id_is_empty",
+    "a call without an answer": "no_answer answer_with_a_wrong_id",
+    "a call in additional_kwargs or in the text": "call_in_additional_kwargs call_as_text",
+    "an interrupt that does not pause": "broad_except nothing_to_resume",
+    "an artifact and a checkpointer": "object_as_artifact",
+    "two Commands write one field": "field_without_reducer",
+    "drawing without network": "drawing_in_ascii",
+    "asyncio.run in a cell": "asyncio_run_in_a_cell",
+    "names that moved": "imports_the_old_executor",
+}
+
+
+@pytest.mark.parametrize("report", REPORTED)
+def test_what_people_report_is_found(report: str) -> None:
+    found = {one.name: one for one in corpus.PATIENTS}
+    for name in REPORTED[report].split():
+        for lc in found[name].worlds:
+            assert found[name].illness in found[name].report(lc).codes[:3]
+
+
 def test_every_kind_of_finding_has_a_patient() -> None:
     assert {one.illness for one in corpus.PATIENTS} == {*KINDS, None}
 

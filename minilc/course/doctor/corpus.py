@@ -545,6 +545,19 @@ def _field_that_the_state_lacks(lc: World) -> Any:
     return _loop(lc, [_of_the_user(lc)])
 
 
+@patient("injected-field-missing")
+def _field_that_is_not_set(lc: World) -> Any:
+    class Shop(lc.AgentState):  # type: ignore[name-defined, misc]  # a class of either world
+        branch: NotRequired[str]  # type: ignore[valid-type]  # its base is a TypedDict
+
+    @lc.tool
+    def brew(drink: str, branch: Annotated[str, lc.InjectedState("branch")]) -> str:
+        """Brew a drink in the branch of the customer."""
+        return drink
+
+    return _run(_loop(lc, [brew], _calls(lc, call("brew", drink="tea")), state_schema=Shop))
+
+
 @patient("store-missing")
 def _no_store(lc: World) -> Any:
     @lc.tool

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from minilc.course.doctor import graphs
@@ -187,18 +188,23 @@ def of_error(error: BaseException) -> Finding:
             return Finding(code, where, one_line(text, 140))
     if isinstance(error, NotImplementedError) and not text:
         return Finding("model-cannot-bind", where, "NotImplementedError without a word")
-    code = "error-ends-run" if _in_tool_node(error) else "program-failed"
-    return Finding(code, where, one_line(f"{kind}: {text}", 140))
+    passed = _passed(error)
+    code = "error-ends-run" if any(one.startswith("tool_node.py") for one in passed) else ""
+    if any("inject" in one for one in passed) and isinstance(error, KeyError | AttributeError):
+        code = "injected-field-missing"
+    return Finding(code or "program-failed", where, one_line(f"{kind}: {text}", 140))
 
 
-def _in_tool_node(error: BaseException) -> bool:
-    """Whether the error came up through ToolNode, of either world."""
+def _passed(error: BaseException) -> list[str]:
+    """Through which functions the error came up: `tool_node.py:_run_one`."""
+    places = []
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename.endswith("tool_node.py"):
-            return True
+        code = trace.tb_frame.f_code
+        file = Path(code.co_filename).name
+        places.append(f"{file}:{code.co_name}")
         trace = trace.tb_next
-    return False
+    return places
 
 
 def of_text(where: str, text: str) -> Finding:
