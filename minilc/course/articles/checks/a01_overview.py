@@ -84,7 +84,7 @@ def factory_is_the_place() -> Seen:
     home = inspect.getsourcefile(create_agent) or ""
     edges = ("_make_model_to_tools_edge", "_make_tools_to_model_edge")
     here = home.endswith(os.path.join("langchain", "agents", "factory.py"))
-    return Seen(here and all(hasattr(factory, name) for name in edges), shows=home)
+    return Seen(here and all(hasattr(factory, name) for name in edges), shows=edges)
 
 
 @claim(

@@ -152,7 +152,7 @@ section("Layer 1: inside of @tool")
     "A-21",
     says="its inner helpers are _make_with_name() and _make_tool()",
     layer="convert",
-    really="they are _create_tool_factory() and _tool_factory()",
+    really="they have other names; the outer one is _create_tool_factory()",
     once="langchain-core 0.2.12",
     verdict=CHANGED,
 )

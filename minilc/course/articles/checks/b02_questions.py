@@ -235,7 +235,7 @@ section("5: from 0.3 to 1")
 def executor_of_03() -> Seen:
     text = "from langchain.agents import AgentExecutor, create_tool_calling_agent"
     refused = error(lambda: exec(text, {}))
-    return Seen(refused.startswith("ImportError"), shows=refused)
+    return Seen(refused.startswith("ImportError"), shows=refused.partition(" (")[0])
 
 
 @claim(
@@ -263,7 +263,7 @@ def deprecated_imports() -> Seen:
     names = ("AgentExecutor", "create_tool_calling_agent", "initialize_agent")
     there = [name for name in names if hasattr(agents, name)]
     refused = error(lambda: exec("from langchain.agents import AgentExecutor", {}))
-    return Seen(not there, but=refused.startswith("ImportError"), shows=refused)
+    return Seen(not there, but=refused.startswith("ImportError"), shows=refused.partition(" (")[0])
 
 
 @claim("B-47", says="in 1: create_agent(model=, tools=).invoke({'messages': ...})", layer="factory")
