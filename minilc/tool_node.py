@@ -145,6 +145,8 @@ class ToolNode:
         Raises:
             Exception: the first error in the order of the calls, when all of them have ended.
         """
+        if len(requests) == 1:  # what follows keeps its state until the collector comes
+            return [copy_context().run(self._run_one, requests[0])]
         turns, context = iter(range(len(requests))), copy_context()
         workers = min(limit or len(requests), len(requests))
         done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
