@@ -38,6 +38,8 @@ examples:
   minilc lab 3                the notebook of layer 3
   minilc check --layer base   one layer's comparisons
   minilc where ToolNode.invoke
+  minilc doctor run.json      what is wrong with the tool calls of saved messages
+  minilc articles A-74        one claim of an article, on what is installed
 """
 
 
