@@ -278,13 +278,15 @@ def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
     """An answer as OpenAI sends it: a call's arguments are a JSON string, which may be broken."""
     read: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": []}
     for raw in message.get("tool_calls") or []:
+        name, arguments = raw["function"]["name"], raw["function"]["arguments"]
+        call = {"name": name, "args": arguments, "id": raw.get("id")}
         try:
-            read["tool_calls"].append(protocol.parse_tool_call(raw))
+            # None or nothing is what a model sends for a tool without arguments.
+            args = json.loads(arguments or "{}", strict=False) or {}
+            read["tool_calls"].append(call | {"name": name or "", "args": args})
         except json.JSONDecodeError as error:
-            name, arguments = raw["function"]["name"], raw["function"]["arguments"]
             text = f"Function {name} arguments:\n\n{arguments}\n\nare not valid JSON. Received "
             text += protocol.create_message(f"JSONDecodeError {error}", "OUTPUT_PARSING_FAILURE")
-            call = {"name": name, "args": arguments, "id": raw.get("id"), "error": text}
-            read["invalid_tool_calls"].append(call)
+            read["invalid_tool_calls"].append(call | {"error": text})
     refusal = {"refusal": message.get("refusal")}
     return AIMessage(content=message.get("content") or "", additional_kwargs=refusal, **read)

@@ -170,16 +170,19 @@ def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
     }
 
 
-def _recursive_set_additional_properties_false(schema: Any, parent_key: str = "") -> Any:
-    """A copy in which every object requires all its properties and takes no others."""
+def _recursive_set_additional_properties_false(schema: Any, of_names: bool = False) -> Any:
+    """A copy in which every object requires all its properties and takes no others.
+
+    Args:
+        of_names: the keys are names of parameters, not words of JSON schema.
+    """
     strict = _recursive_set_additional_properties_false
     if isinstance(schema, list):
         return [strict(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {key: strict(value, key) for key, value in schema.items()}
-    # The names inside of `properties` are those of parameters.
-    if parent_key != "properties" and {"properties", "additionalProperties"} & result.keys():
+    result = {k: strict(v, k == "properties" and not of_names) for k, v in schema.items()}
+    if not of_names and {"properties", "additionalProperties"} & result.keys():
         result["additionalProperties"] = False
         if result.get("properties"):
             result["required"] = list(result["properties"])

@@ -219,10 +219,9 @@ def parse_tool_call(raw_tool_call: dict[str, Any]) -> ToolCall:
     Raises:
         JSONDecodeError: the arguments, which are a text, are no JSON.
     """
-    name, arguments = raw_tool_call["function"]["name"], raw_tool_call["function"]["arguments"]
-    # None or nothing is what a model sends for a tool without arguments.
-    args = json.loads(arguments or "{}", strict=False) or {}
-    return tool_call(name=name or "", args=args, id=raw_tool_call.get("id"))
+    function = raw_tool_call["function"]
+    args = json.loads(function["arguments"], strict=False)
+    return tool_call(name=function["name"], args=args, id=raw_tool_call["id"])
 
 
 def create_message(message: str, error_code: str = "MESSAGE_COERCION_FAILURE") -> str:

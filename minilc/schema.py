@@ -78,7 +78,8 @@ def create_schema_from_function(
         hidden = not include_injected and _is_injected_arg_type(parameter.annotation)
         if not hidden and name not in (*filter_args, *own):
             field = _field_of_parameter(parameter, hints.get(name, Any))
-            fields[name] = _plain_field(field, texts.get(name))
+            told = texts.get(name) or _get_annotation_description(hints.get(name))
+            fields[name] = _plain_field(field, told or field.description)
     return _build_model(model_name, fields, doc)
 
 
@@ -92,11 +93,19 @@ def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldI
     return FieldInfo.from_annotated_attribute(annotation, default)
 
 
-def _plain_field(field: FieldInfo, description: str | None = None) -> tuple[Any, FieldInfo]:
+def _get_annotation_description(hint: Any) -> str | None:
+    """The first text in an `Annotated`, bare or of a `Field`."""
+    for metadata in getattr(hint, "__metadata__", ()):
+        text = metadata.description if isinstance(metadata, FieldInfo) else metadata
+        if text and isinstance(text, str):
+            return text
+    return None
+
+
+def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldInfo]:
     """The field with its type, constraints, default and description: aliases and titles go."""
-    told = [description, *(text for text in field.metadata if isinstance(text, str))]
-    doc = next(filter(None, told), field.description)
-    plain = FieldInfo(default=field.default, default_factory=field.default_factory, description=doc)
+    default: dict[str, Any] = {"default": field.default, "default_factory": field.default_factory}
+    plain = FieldInfo(**default, description=description)
     plain.metadata = field.metadata
     return field.annotation, plain
 
@@ -125,7 +134,8 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
     if shown == (schema.__module__, schema.__name__, [*types], inspect.getdoc(schema)):
         # Built here, to be shown as it is: the same again would cost as much again.
         return schema
-    fields = {field: _plain_field(schema.model_fields[field]) for field in visible}
+    chosen = {field: schema.model_fields[field] for field in visible}
+    fields = {field: _plain_field(info, info.description) for field, info in chosen.items()}
     return _build_model(name, fields, description)
 
 

@@ -110,6 +110,16 @@ def strict_nested(lc: World) -> Any:
     return lc.convert_to_openai_tool(Order, strict=True)
 
 
+@case(LAYER, "strict goes into a parameter that is called properties", behaviour="strict-inside")
+def strict_properties(lc: World) -> Any:
+    @lc.tool
+    def keep(properties: Order) -> str:
+        """Keep it."""
+        return "kept"
+
+    return lc.convert_to_openai_tool(keep, strict=True)
+
+
 @case(LAYER, "strict without arguments requires nothing")
 def strict_without_arguments(lc: World) -> Any:
     return lc.convert_to_openai_tool(lc.tool(ping), strict=True)

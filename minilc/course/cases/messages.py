@@ -274,3 +274,10 @@ def usage(lc: World) -> Any:
 def tool_outputs(lc: World) -> Any:
     values = [lc.ToolMessage("x", tool_call_id="c1"), lc.Command(), lc.AIMessage("x")]
     return [isinstance(value, lc.ToolOutputMixin) for value in values]
+
+
+@case(LAYER, "a call in OpenAI's form whose arguments are empty is an error")
+def empty_arguments(lc: World) -> Any:
+    function = {"name": "get_weather", "arguments": ""}
+    asked = [{"id": "c1", "type": "function", "function": function}]
+    return lc.convert_to_messages([{"role": "assistant", "content": "", "tool_calls": asked}])

@@ -568,3 +568,16 @@ def literal_not_coerced(lc: World) -> Any:
         return level
 
     return f.invoke({"level": 2}), f.invoke({"level": "2"})
+
+
+@case(LAYER, "of two descriptions in an annotation the first counts")
+def two_descriptions(lc: World) -> Any:
+    def inner(a: Annotated[Annotated[int, Field(description="inner")], "outer"]) -> int:
+        """Do it."""
+        return a
+
+    def outer(a: Annotated[int, "text", Field(description="field")]) -> int:
+        """Do it."""
+        return a
+
+    return [lc.create_schema_from_function("f", one).model_json_schema() for one in (inner, outer)]
