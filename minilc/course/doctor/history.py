@@ -300,12 +300,12 @@ def _told(messages: Sequence[Message], books: Books, tools: Sequence[Patient]) -
     asked = {index: one for one in books.calls for index in one.answers}
     by_name = {tool.name: tool for tool in tools}
     # Told already, when the calls were looked at.
-    refused = [
-        one
+    refused = {
+        id(one)
         for one in books.calls
         if (tool := by_name.get(one.call["name"]))
         and any(f.code == "call-arguments-refused" for f in _arguments(one, tool))
-    ]
+    }
     again: Counter[tuple[str, str, str]] = Counter()
     for index, message in enumerate(messages):
         if message.type != "tool":
@@ -314,7 +314,7 @@ def _told(messages: Sequence[Message], books: Books, tools: Sequence[Patient]) -
         if what == "wrong-name" and match and not known:
             evidence = _unknown(match[1], match[2].split(", "))
             yield Finding("unknown-tool", message.place, evidence)
-        elif what == "wrong-arguments" and match and asked.get(index) not in refused:
+        elif what == "wrong-arguments" and match and id(asked.get(index)) not in refused:
             evidence = one_line(message.text, 120)
             yield Finding("call-arguments-refused", message.place, evidence)
         elif what == "interrupt":

@@ -168,7 +168,7 @@ def _of_tool(tool: Any, place: str) -> Patient:
     try:
         full = tool.get_input_schema()
         fields = getattr(full, "model_fields", {})
-        patient.hidden = _named(fields) - patient.properties.keys() if fields else set()
+        patient.hidden = set(fields) - patient.properties.keys() if fields else set()
         patient.model = tool.tool_call_schema if fields else None
     except Exception:  # the schema of a hand-written class: what the model sees is all we know
         patient.model = None
@@ -187,10 +187,6 @@ def _converter(tool: Any) -> Any:
             convert_to_openai_tool,
         )
     return convert_to_openai_tool
-
-
-def _named(fields: Mapping[str, Any]) -> set[str]:
-    return set(fields)
 
 
 def _hints(function: Any) -> dict[str, Any]:
