@@ -296,25 +296,17 @@ def _group(messages: Sequence[Message], index: int) -> range:
 
 
 def _told(messages: Sequence[Message], books: Books, tools: Sequence[Patient]) -> Iterator[Finding]:
-    known = {tool.name for tool in tools}
-    asked = {index: one for one in books.calls for index in one.answers}
     by_name = {tool.name: tool for tool in tools}
-    # Told already, when the calls were looked at.
-    refused = {
-        id(one)
-        for one in books.calls
-        if (tool := by_name.get(one.call["name"]))
-        and any(f.code == "call-arguments-refused" for f in _arguments(one, tool))
-    }
+    asked = {index: one for one in books.calls for index in one.answers}
     again: Counter[tuple[str, str, str]] = Counter()
     for index, message in enumerate(messages):
         if message.type != "tool":
             continue
         what, match = _meaning(message.text)
-        if what == "wrong-name" and match and not known:
+        if what == "wrong-name" and match and not by_name:
             evidence = _unknown(match[1], match[2].split(", "))
             yield Finding("unknown-tool", message.place, evidence)
-        elif what == "wrong-arguments" and match and id(asked.get(index)) not in refused:
+        elif what == "wrong-arguments" and match and not _is_refused(asked.get(index), by_name):
             evidence = one_line(message.text, 120)
             yield Finding("call-arguments-refused", message.place, evidence)
         elif what == "interrupt":
@@ -328,6 +320,14 @@ def _told(messages: Sequence[Message], books: Books, tools: Sequence[Patient]) -
                 evidence = f"{one.shown}, then again: {one_line(message.text, 60)!r}"
                 yield Finding("same-error-again", message.place, evidence)
     yield from _direct(messages, asked, tools)
+
+
+def _is_refused(one: Call | None, by_name: dict[str, Patient]) -> bool:
+    """Whether a look at the call itself has told that its arguments do not fit."""
+    tool = by_name.get(one.call["name"]) if one else None
+    if one is None or tool is None:
+        return False
+    return any(finding.code == "call-arguments-refused" for finding in _arguments(one, tool))
 
 
 def _meaning(text: str) -> tuple[str, re.Match[str] | None]:

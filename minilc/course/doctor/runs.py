@@ -87,10 +87,11 @@ def watch(run: Callable[..., Any], model: Any = None) -> Watched:
         model: what the recording asks; by default it answers with one empty text.
     """
     watched = Watched()
-    if graphs.arity(run) > 1:
+    wanted = graphs.arity(run)
+    if wanted > 1:
         raise Unreadable("the function to run", "one of no argument, or of one for the model", run)
     try:
-        if graphs.arity(run) == 0:
+        if wanted == 0:
             with _listening(watched):
                 watched.result = _waited(run())
         else:

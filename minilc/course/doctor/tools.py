@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from minilc.course.doctor.report import Finding
@@ -74,6 +74,14 @@ class Patient:
     def return_direct(self) -> bool:
         """Whether its answer ends the run."""
         return bool(getattr(self.tool, "return_direct", False))
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """The syntax tree of the function, if its source can be found."""
+        try:
+            return ast.parse(textwrap.dedent(inspect.getsource(self.function)))
+        except (OSError, TypeError, SyntaxError, ValueError, AttributeError):
+            return None
 
     @property
     def where(self) -> str:
@@ -356,7 +364,7 @@ def _misfit(patient: Patient, parameters: Mapping[str, Any], takes_any: bool) ->
     lacking = [
         name
         for name, one in parameters.items()
-        if name not in seen | patient.hidden | {"config", "callbacks", "run_manager", "self"}
+        if name not in seen | patient.hidden | {*RESERVED, "self"}
         and one.default is inspect.Parameter.empty
         and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
     ]
@@ -368,17 +376,9 @@ def _misfit(patient: Patient, parameters: Mapping[str, Any], takes_any: bool) ->
 # --- what its source says -----------------------------------------------------------------------
 
 
-def tree_of(patient: Patient) -> ast.Module | None:
-    """The syntax tree of the tool's function, if its source can be found."""
-    try:
-        return ast.parse(textwrap.dedent(inspect.getsource(patient.function)))
-    except (OSError, TypeError, SyntaxError, ValueError, AttributeError):
-        return None
-
-
 def calls_interrupt(patient: Patient) -> bool:
     """Whether the function calls `interrupt`."""
-    tree = tree_of(patient)
+    tree = patient.tree
     return tree is not None and any(_is_interrupt(node) for node in ast.walk(tree))
 
 
@@ -391,7 +391,7 @@ def _is_interrupt(node: ast.AST) -> bool:
 
 def _swallows(patient: Patient) -> Iterator[Finding]:
     """An `interrupt` inside of a try that catches everything and does not raise again."""
-    tree = tree_of(patient)
+    tree = patient.tree
     for node in ast.walk(tree) if tree else ():
         if not isinstance(node, ast.Try):
             continue
@@ -419,7 +419,7 @@ def _caught(handler: ast.ExceptHandler) -> set[str]:
 def _mutates(patient: Patient) -> Iterator[Finding]:
     """A change of an injected state in place."""
     states = {name for name, hint in _hints(patient.function).items() if _is_state(hint)}
-    tree = tree_of(patient)
+    tree = patient.tree
     for node in ast.walk(tree) if tree and states else ():
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):
@@ -455,7 +455,7 @@ def _root(node: ast.AST) -> str | None:
 
 def read_fields(patient: Patient) -> set[str]:
     """The fields that the function takes out of its injected state, and does not ask for first."""
-    tree = tree_of(patient)
+    tree = patient.tree
     if tree is None:
         return set()
     states = {name for name, hint in _hints(patient.function).items() if _is_state(hint)}
@@ -472,7 +472,7 @@ def read_fields(patient: Patient) -> set[str]:
 
 def written_fields(patient: Patient) -> set[str]:
     """The fields of the state that the function's Commands write."""
-    tree = tree_of(patient)
+    tree = patient.tree
     fields = set()
     for node in ast.walk(tree) if tree else ():
         if not isinstance(node, ast.Call):
