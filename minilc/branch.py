@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
@@ -221,19 +221,49 @@ class RunnableCallable:
         return {name: known[INJECTED.index(name)] for name in self.injected}
 
 
-async def _gather(work: list[Coroutine[Any, Any, None]], waits: bool) -> None:
-    """Run tasks at once: a single one here, several as asyncio tasks or in a thread each."""
-    if len(work) == 1:
-        await work[0]
-    elif waits:
-        import asyncio  # here, because importing it is slow and a sync run does without
+class Workers:
+    """Runs coroutines at once: as asyncio tasks, or in threads, which it keeps."""
 
-        await asyncio.gather(*work)
-    else:
-        with ThreadPoolExecutor(len(work)) as pool:
-            runs = [pool.submit(copy_context().run, _run_to_end, one) for one in work]
-        for run in runs:
-            run.result()
+    def __init__(self) -> None:
+        # Makes a thread whenever all it has are busy: tools wait more than they compute.
+        self.threads = ThreadPoolExecutor(max_workers=1_000_000)
+
+    async def gather(
+        self, work: Sequence[Coroutine[Any, Any, Any]], waits: bool, limit: int | None = None
+    ) -> list[Any]:
+        """What the coroutines return, in their order.
+
+        Where nothing waits, this thread takes one after the other, and so do helpers as they
+        arrive. Whoever takes a first one has called a helper before, for the case that it takes
+        long; what is over in no time does not wake a thread each.
+
+        Args:
+            limit: how many threads at most; None for as many as there are coroutines.
+
+        Raises:
+            Exception: the first error in their order, once all threads have ended.
+        """
+        if len(work) == 1:  # what follows keeps its state until the collector comes
+            return [await work[0] if waits else copy_context().run(_run_to_end, work[0])]
+        if waits:
+            import asyncio  # here, because importing it is slow and a sync run does without
+
+            return await asyncio.gather(*work)
+        context, futures = copy_context(), [Future[Any]() for _ in work]
+        turns = iter([*zip(work, futures, strict=True)])
+
+        def help_out(helpers: int) -> None:
+            for taken, (one, future) in enumerate(turns):
+                try:
+                    if not taken and helpers < (limit or len(work)):
+                        self.threads.submit(help_out, helpers + 1)
+                    future.set_result(context.copy().run(_run_to_end, one))
+                except BaseException as error:  # whatever it is, the caller's thread raises it
+                    future.set_exception(error)
+
+        help_out(1)
+        wait(futures)
+        return [future.result() for future in futures]
 
 
 class BranchSpec(NamedTuple):
@@ -241,15 +271,6 @@ class BranchSpec(NamedTuple):
 
     path: RunnableCallable
     ends: dict[Any, str]
-
-    @classmethod
-    def from_path(
-        cls, path: RunnableCallable, path_map: dict[Any, str] | Sequence[str] | None
-    ) -> BranchSpec:
-        """Take the ends from `path_map`, or from the `Literal` that the path says it returns."""
-        if not isinstance(path_map, dict):
-            path_map = {name: name for name in (path.ends if path_map is None else path_map)}
-        return cls(path, path_map)
 
     def _finish(self, result: Any) -> list[str | Send]:
         """The destinations that the path's result stands for.

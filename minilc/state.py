@@ -129,10 +129,13 @@ class StateGraph:
         """After `source`, let `path` choose where to go on.
 
         Args:
-            path_map: a dict from what the path returns to nodes, or a list of nodes.
+            path_map: a dict from what the path returns to nodes, or a list of nodes; by default
+                the list in the `Literal` that the path says it returns.
         """
-        spec = branch.BranchSpec.from_path(RunnableCallable(path), path_map)
-        self.branches[source].append(spec)
+        chooser = RunnableCallable(path)
+        ends = chooser.ends if path_map is None else path_map
+        named = ends if isinstance(ends, dict) else {name: name for name in ends}
+        self.branches[source].append(branch.BranchSpec(chooser, named))
         return self
 
     def set_entry_point(self, key: str) -> StateGraph:
@@ -149,19 +152,19 @@ class StateGraph:
         Raises:
             ValueError: one joins a node that is not there, or none leaves `START`.
         """
+        known, specs = self.nodes.keys() | {END}, self.branches.items()
         sources = {start for starts, _ in self.edges for start in starts}.union(self.branches)
         for source in sources - self.nodes.keys() - {START}:
             raise ValueError(f"Found edge starting at unknown node '{source}'")
         if START not in sources:
             text = "Graph must have an entrypoint: add at least one edge from START to another node"
             raise ValueError(text)
-        for start, specs in self.branches.items():
-            for name, end in [(s.path.name, end) for s in specs for end in s.ends.values()]:
-                if end != END and end not in self.nodes:
-                    text = f"At '{start}' node, '{name}' branch found unknown target '{end}'"
-                    raise ValueError(text)
+        for start, spec in [(start, spec) for start, some in specs for spec in some]:
+            for end in set(spec.ends.values()) - known:
+                text = f"At '{start}' node, '{spec.path.name}' branch found unknown target '{end}'"
+                raise ValueError(text)
         ends = {end for _, end in self.edges}.union(*(node.ends for node in self.nodes.values()))
-        for end in ends - self.nodes.keys() - {END}:
+        for end in ends - known:
             raise ValueError(f"Found edge ending at unknown node `{end}`")
         return self
 
@@ -186,6 +189,7 @@ class CompiledStateGraph:
     store: Any
     name: str
     config: RunnableConfig = field(default_factory=RunnableConfig)
+    workers: branch.Workers = field(default_factory=branch.Workers)
 
     def invoke(self, input: Any, config: Config = None, *, context: Any = None) -> Any:
         """Run the graph on an input, and return the state at its end."""
@@ -259,7 +263,6 @@ class PregelLoop:
         channels = self.builder.channels
         empty = {key: channel.initial[0] for key, channel in channels.items() if channel.initial}
         self.values, self.tasks, self.seen = self.saved or (empty, [], {})
-        self.chunks: list[tuple[str, Any]] = []
         self.interrupts: tuple[branch.Interrupt, ...] = ()
         self.step = 0
 
@@ -272,18 +275,19 @@ class PregelLoop:
 
     async def run(self, input: Any, modes: str | Sequence[str], waits: bool) -> AsyncIterator[Any]:
         """Run step after step, and give out after each what the modes ask for."""
-        self.modes, self.waits = modes, waits
-        self._first(input)
+        self.waits = waits
+        chunks = self._first(input)
         while True:
-            for mode, chunk in self.chunks:
-                yield chunk if isinstance(modes, str) else (mode, chunk)
-            self.chunks.clear()
+            for mode, chunk in chunks:
+                if mode in modes:
+                    yield chunk if isinstance(modes, str) else (mode, chunk)
             if self.interrupts or not self.tick():
                 return
-            await branch._gather([self._run(task) for task in self.tasks if not task.done], waits)
-            self.after_tick()
+            work = [self._run(task) for task in self.tasks if not task.done]
+            await self.graph.workers.gather(work, waits)
+            chunks = self.after_tick()
 
-    def _first(self, input: Any) -> None:
+    def _first(self, input: Any) -> list[tuple[str, Any]]:
         """Go on where the thread stands if the input says no more than that, else start anew."""
         if isinstance(input, Command) and input.resume is not None:
             if not self.saver:
@@ -293,11 +297,11 @@ class PregelLoop:
             branch.answer(self.tasks, input.resume)
         elif input is not None:
             self.tasks = [PregelTask(START, branch._own(input), is_sent=True)]
-            return
+            return []
         if not self.saved:
             raise branch.EmptyInputError("Received no input for __start__")
         self.step = -1
-        self._emit_values()
+        return [("values", self._lasting())]
 
     def tick(self) -> bool:
         """Whether there is anything to run.
@@ -306,9 +310,8 @@ class PregelLoop:
             GraphRecursionError: the steps are used up; seeing that nothing is left takes one too.
         """
         if self.saver:
-            self.saver.storage[self.thread] = branch.StateSnapshot(
-                self.values, self.tasks, self.seen
-            )
+            stands = branch.StateSnapshot(self.values, self.tasks, self.seen)
+            self.saver.storage[self.thread] = stands
         if self.step > self.limit:
             text = f"Recursion limit of {self.limit} reached without hitting a stop condition. You "
             text += "can increase the limit by setting the `recursion_limit` config key."
@@ -370,36 +373,27 @@ class PregelLoop:
         channels, values = self.builder.channels, self.values
         return {key: value for key, value in values.items() if not channels[key].is_ephemeral}
 
-    def after_tick(self) -> None:
+    def after_tick(self) -> list[tuple[str, Any]]:
         """Apply what the tasks wrote, and choose the next ones; or stop, if any of them asks."""
         ran = self.tasks
         self.interrupts = tuple(question for task in ran for question in task.interrupts)
         if self.interrupts and self.parent:
             raise branch.GraphInterrupt(self.interrupts)
         self.values = (ran[0].fresh if len(ran) == 1 else None) or self._fold(ran)
-        if UPDATES in self.modes:
-            self.chunks += [(UPDATES, branch.update_of(t)) for t in ran if t.name != START]
-        if self.interrupts or any(task.writes for task in ran):
-            self._emit_values()
-        if not self.interrupts:
-            goto = self._follow_edges({task.name for task in ran})
-            goto += chain.from_iterable(task.goto for task in ran)
-            self.tasks = branch.prepare_next_tasks(goto, self.builder.nodes)
-            self.step += 1
+        chunks = [(UPDATES, branch.update_of(task)) for task in ran if task.name != START]
+        if self.interrupts:
+            return [*chunks, ("values", self._lasting() | {branch.INTERRUPT: self.interrupts})]
+        goto = self._follow_edges({task.name for task in ran})
+        goto += chain.from_iterable(task.goto for task in ran)
+        self.tasks = branch.prepare_next_tasks(goto, self.builder.nodes)
+        self.step += 1
+        is_written = any(task.writes for task in ran)
+        return [*chunks, ("values", self._lasting())] if is_written else chunks
 
     def _follow_edges(self, ran: set[str]) -> list[str | branch.Send]:
         """The ends of the edges whose starts have all run since they were last followed."""
-        ends: list[str | branch.Send] = []
-        seen = {}
+        old, seen = self.seen, dict[Any, frozenset[str]]()
         for edge in self.builder.edges:
-            seen[edge] = self.seen.get(edge, frozenset()) | ran.intersection(edge[0])
-            if seen[edge].issuperset(edge[0]):
-                ends.append(edge[1])
-                del seen[edge]
-        self.seen = seen
-        return ends
-
-    def _emit_values(self) -> None:
-        if "values" in self.modes:
-            asked = {branch.INTERRUPT: self.interrupts} if self.interrupts else {}
-            self.chunks.append(("values", self._lasting() | asked))
+            seen[edge] = old.get(edge, frozenset()) | ran.intersection(edge[0])
+        self.seen = {edge: names for edge, names in seen.items() if not names.issuperset(edge[0])}
+        return [end for _, end in seen.keys() - self.seen.keys()]

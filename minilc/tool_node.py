@@ -11,11 +11,8 @@ another form than the input, and the warning when a request is assigned to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
-from queue import SimpleQueue
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -76,8 +73,7 @@ class ToolNode:
             tool = tool if isinstance(tool, BaseTool) else convert.tool(tool)
             self.tools_by_name[tool.name] = tool
             self._injected_args[tool.name] = injection._get_all_injected_args(tool)
-        # Makes a thread whenever all it has are busy: tools wait more than they compute.
-        self._executor = ThreadPoolExecutor(max_workers=1_000_000)
+        self._workers = branch.Workers()
 
     def _func(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Run the calls that the input asks for; the answers are an update of the state."""
@@ -104,12 +100,8 @@ class ToolNode:
         for call in calls:
             own = injection.ToolRuntime(tool_call_id=call["id"], config=config.copy(), **shared)
             requests.append(ToolCallRequest(call, self.tools_by_name.get(call["name"]), state, own))
-        if sync:
-            outputs = self._run_all(requests, config.get("max_concurrency"))
-        else:
-            import asyncio  # here, because importing it is slow and a sync run does without
-
-            outputs = await asyncio.gather(*map(self._arun_one, requests))
+        work = [self._arun_one(request, sync) for request in requests]
+        outputs = await self._workers.gather(work, not sync, config.get("max_concurrency"))
         return self._combine_tool_outputs(outputs, state)
 
     # Upstream's come from RunnableCallable, and call these two with the config and the runtime.
@@ -135,42 +127,6 @@ class ToolNode:
             if isinstance(message, AIMessage):
                 return message.tool_calls, input  # 3. A state, or its messages alone.
         raise ValueError("No AIMessage found in input")
-
-    def _run_all(self, requests: list[ToolCallRequest], limit: int | None) -> list[Output]:
-        """Run the calls at once: this thread takes calls, and so do helpers as they arrive.
-
-        Whoever takes a first call has called a helper before, for the case that it takes long;
-        calls that are over in no time do not wake a thread each.
-
-        Raises:
-            Exception: the first error in the order of the calls, when all of them have ended.
-        """
-        if len(requests) == 1:  # what follows keeps its state until the collector comes
-            return [copy_context().run(self._run_one, requests[0])]
-        turns, context = iter(range(len(requests))), copy_context()
-        workers = min(limit or len(requests), len(requests))
-        done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
-
-        def work(number: int) -> None:
-            for taken, turn in enumerate(turns):
-                try:
-                    if not taken and number < workers:
-                        self._executor.submit(work, number + 1)
-                    output = context.copy().run(self._run_one, requests[turn])
-                    done.put((turn, output, None))
-                except BaseException as error:  # Whatever it is, the caller's thread raises it.
-                    done.put((turn, None, error))
-
-        work(1)
-        outcomes = sorted(done.get() for _ in requests)
-        for _, _, error in outcomes:
-            if error is not None:
-                raise error
-        return [output for _, output, _ in outcomes]
-
-    def _run_one(self, request: ToolCallRequest) -> Output:
-        """`_arun_one`, which waits for nothing here."""
-        return _run_to_end(self._arun_one(request, sync=True))
 
     async def _arun_one(self, request: ToolCallRequest, sync: bool = False) -> Output:
         """One call, through the wrapper if there is one."""
@@ -205,7 +161,7 @@ class ToolNode:
                 names = {*injected.state, injected.store, injected.runtime}
                 reasons = tool_errors._filter_validation_errors(e, names)
                 raise tool_errors.ToolInvocationError(call["name"], e, call["args"], reasons) from e
-            return self._normalize_tool_response(response, request, alone=True)  # 2.
+            return self._normalize_tool_response(response, call)  # 2.
         except Exception as error:
             content = tool_errors._handle_tool_error(error, flag=self.handle_tool_errors)
             return _error_message(content, call)  # 3.
@@ -217,62 +173,59 @@ class ToolNode:
         )
         return _error_message(content, call)
 
-    def _normalize_tool_response(self, value: Any, request: ToolCallRequest, alone: bool) -> Any:
+    def _normalize_tool_response(self, value: Any, call: ToolCall) -> Any:
         """Check that what the tool returned can go into the state, and answers the call.
-
-        Args:
-            alone: False for a part of a list, where another part may be the answer.
 
         Raises:
             TypeError: it is nothing that can go into the state.
-            ValueError: it leaves the call unanswered.
+            ValueError: it leaves the call unanswered, or answers it twice.
         """
+        if isinstance(value, list):
+            return self._validate_tool_command_list(value, call)
+        if isinstance(value, branch.Command):
+            self._validate_tool_command(value, call)
+        return self._normalize_one(value, call)
+
+    def _validate_tool_command_list(self, items: list[Any], call: ToolCall) -> list[Any]:
+        """Of all messages in the list, exactly one has to answer the call."""
+        count = sum(len(self._answers(item, call)) for item in items)
+        if count != 1:
+            text = f"Tool {call['name']} returned a list with {count} messages bound to "
+            text += f"tool_call_id {call['id']!r}; expected exactly one terminating ToolMessage."
+            raise ValueError(text)
+        return [self._normalize_one(item, call) for item in items]
+
+    def _validate_tool_command(self, command: branch.Command[Any], call: ToolCall) -> None:
+        """A command that stays in this graph, and has messages to look at, answers its call."""
+        update, name = command.update, call["name"]
+        is_checked = command.graph is None and isinstance(update, dict | list)
+        if not is_checked or self._answers(command, call):
+            return
+        example = '[ToolMessage("Success", tool_call_id=tool_call_id), ...]'
+        if isinstance(update, dict):
+            example, update = f'{{"messages": {example}}}', update.get(self.messages_key, [])
+        text = f"Expected to have a matching ToolMessage in Command.update for tool '{name}', got: "
+        text += f"{update}. Every tool call (LLM requesting to call a tool) in the message history "
+        text += "MUST have a corresponding ToolMessage. You can fix it by modifying the tool to "
+        raise ValueError(f"{text}return `Command(update={example}, ...)`.")
+
+    def _normalize_one(self, value: Any, call: ToolCall) -> Any:
+        """A message with content that providers take, or a command whose answer has a name."""
         if isinstance(value, ToolMessage):
             text = tool_errors.msg_content_output(value.content)
             return value if text is value.content else value.model_copy(update={"content": text})
-        if isinstance(value, list):
-            return self._validate_tool_command_list(value, request)
-        if isinstance(value, branch.Command):
-            return self._validate_tool_command(value, request, alone)
-        raise TypeError(f"Tool {request.tool_call['name']} returned unexpected type: {type(value)}")
-
-    def _validate_tool_command_list(self, items: list[Any], request: ToolCallRequest) -> list[Any]:
-        """Of all messages in the list, exactly one has to answer the call."""
-        call = request.tool_call
-        count = sum(len(self._answers(item, call)) for item in items)
-        if count != 1:
-            raise ValueError(
-                f"Tool {call['name']} returned a list with {count} messages bound to tool_call_id "
-                f"{call['id']!r}; expected exactly one terminating ToolMessage."
-            )
-        return [self._normalize_tool_response(item, request, alone=False) for item in items]
-
-    def _validate_tool_command(self, command: Any, request: ToolCallRequest, alone: bool) -> Any:
-        """A copy of the command in which the answer to the call carries the tool's name."""
-        update, key, call = command.update, self.messages_key, request.tool_call
-        if not isinstance(update, dict | list):
-            return command  # 1. No messages to look at.
-        command = deepcopy(command)
-        answers = self._answers(command, call)
-        for answer in answers:
+        if not isinstance(value, branch.Command):
+            raise TypeError(f"Tool {call['name']} returned unexpected type: {type(value)}")
+        command = deepcopy(value)
+        for answer in self._answers(command, call):
             answer.name = call["name"]
-        if answers or not alone or command.graph is not None:
-            return command  # 2. Answered here, elsewhere in the list, or in another graph.
-        example = '[ToolMessage("Success", tool_call_id=tool_call_id), ...]'
-        if isinstance(update, dict):
-            example, update = f'{{"messages": {example}}}', update.get(key, [])
-        raise ValueError(
-            f"Expected to have a matching ToolMessage in Command.update for tool '{call['name']}', "
-            f"got: {update}. Every tool call (LLM requesting to call a tool) in the message "
-            "history MUST have a corresponding ToolMessage. You can fix it by modifying the tool "
-            f"to return `Command(update={example}, ...)`."
-        )
+        return command
 
     def _answers(self, output: Any, call: ToolCall) -> list[ToolMessage]:
         """The messages in an output that answer the call."""
         update = output.update if isinstance(output, branch.Command) else [output]
         messages = update.get(self.messages_key, []) if isinstance(update, dict) else update
-        messages = convert_to_messages(messages or [])
+        messages = convert_to_messages(messages if isinstance(messages, list) else [])
         return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call["id"]]
 
     def _combine_tool_outputs(self, outputs: list[Output], state: Any) -> Any:

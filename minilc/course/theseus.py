@@ -246,7 +246,7 @@ def _path(spec: Any, state: Any) -> Any:
 def _chosen(spec: Any) -> Any:
     """Layer 8 alone: minilc makes destinations of what LangChain's path chooses."""
     path = branch.RunnableCallable(functools.partial(_path, spec))
-    own = branch.BranchSpec.from_path(path, spec.ends)
+    own = branch.BranchSpec(path, spec.ends)
 
     def chosen(state: Any) -> Any:
         return real(own._finish(own.path.invoke(ours(state), {})))
