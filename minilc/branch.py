@@ -7,8 +7,6 @@ what a path annotates, names of paths, notes on errors, and what only a server f
 has the fields).
 """
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait

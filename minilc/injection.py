@@ -5,8 +5,6 @@ Leaves out `ToolRuntime.emit_output_delta` (a stream mode that minilc does not h
 refusal of a parameter that is marked twice: its first mark counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import getitem

@@ -8,8 +8,6 @@ nodes, schemas of nodes, input and output, coercing the context, metadata, cance
 beside a node that fails.
 """
 
-from __future__ import annotations
-
 import typing
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -17,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Self, TypedDict
 from uuid import uuid4
 
 from minilc import branch
@@ -103,7 +101,7 @@ class StateGraph:
         hints = typing.get_type_hints(schema, include_extras=True)
         self.channels = {key: branch._get_channel(key, hints[key]) for key in hints}
 
-    def add_node(self, node: Any, action: Any = None) -> StateGraph:
+    def add_node(self, node: Any, action: Any = None) -> Self:
         """Add a node: a name and an action, or an action that has a name.
 
         Raises:
@@ -119,13 +117,13 @@ class StateGraph:
         self.nodes[node] = RunnableCallable(action, node)
         return self
 
-    def add_edge(self, start_key: str | list[str], end_key: str) -> StateGraph:
+    def add_edge(self, start_key: str | list[str], end_key: str) -> Self:
         """Run `end_key` after `start_key`, or once all nodes of a list have run."""
         starts = (start_key,) if isinstance(start_key, str) else tuple(start_key)
         self.edges.add((starts, end_key))
         return self
 
-    def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> StateGraph:
+    def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> Self:
         """After `source`, let `path` choose where to go on.
 
         Args:
@@ -138,15 +136,15 @@ class StateGraph:
         self.branches[source].append(branch.BranchSpec(chooser, named))
         return self
 
-    def set_entry_point(self, key: str) -> StateGraph:
+    def set_entry_point(self, key: str) -> Self:
         """The same as `add_edge(START, key)`."""
         return self.add_edge(START, key)
 
-    def set_finish_point(self, key: str) -> StateGraph:
+    def set_finish_point(self, key: str) -> Self:
         """The same as `add_edge(key, END)`."""
         return self.add_edge(key, END)
 
-    def validate(self) -> StateGraph:
+    def validate(self) -> Self:
         """Check the edges.
 
         Raises:
@@ -170,7 +168,7 @@ class StateGraph:
 
     def compile(
         self, checkpointer: Any = None, *, store: Any = None, name: str | None = None
-    ) -> CompiledStateGraph:
+    ) -> "CompiledStateGraph":
         """Check the graph and make it ready to run.
 
         Args:
@@ -185,7 +183,7 @@ class CompiledStateGraph:
     """A graph that runs."""
 
     builder: StateGraph
-    checkpointer: InMemorySaver | None
+    checkpointer: "InMemorySaver | None"
     store: Any
     name: str
     config: RunnableConfig = field(default_factory=RunnableConfig)
@@ -219,7 +217,7 @@ class CompiledStateGraph:
         """Where a thread stands between two steps."""
         return PregelLoop(self, config).saved or branch.StateSnapshot({}, [], {})
 
-    def with_config(self, config: RunnableConfig) -> CompiledStateGraph:
+    def with_config(self, config: RunnableConfig) -> Self:
         """The same graph with a config that all its runs get."""
         return replace(self, config=branch._merge_configs(self.config, config))
 

@@ -6,8 +6,6 @@ are classes, the refusal of other kinds of `handle_tool_errors` and of handlers 
 exception, and TOOL_EXECUTION_ERROR_TEMPLATE, which upstream does not use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature

@@ -8,12 +8,10 @@ wrapper takes away and about lists of other things, the refusal of a Command who
 another form than the input, and the warning when a request is assigned to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import ValidationError
 
@@ -37,7 +35,7 @@ class ToolCallRequest:
     state: Any
     runtime: injection.ToolRuntime
 
-    def override(self, **overrides: Any) -> ToolCallRequest:
+    def override(self, **overrides: Any) -> Self:
         """A copy with some fields replaced; a new state also reaches the tool's runtime."""
         request = replace(self, **overrides)
         if "state" in overrides:
