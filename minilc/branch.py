@@ -341,10 +341,9 @@ class Channel(NamedTuple):
         if self.reducer is not None:
             return reduce(self.reducer, [old[self.key], *updates] if self.key in old else updates)
         if len(updates) > 1:
-            text = f"At key '{self.key}': Can receive only one value per step. Use an Annotated "
-            text += "key to handle multiple values."
-            code = "INVALID_CONCURRENT_GRAPH_UPDATE"
-            raise InvalidUpdateError(create_error_message(text, code))
+            text = f"At key '{self.key}': Can receive only one value per step. Use an Annotated key"
+            text += " to handle multiple values."
+            raise InvalidUpdateError(create_error_message(text, "INVALID_CONCURRENT_GRAPH_UPDATE"))
         return updates[0]
 
 

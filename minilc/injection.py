@@ -123,10 +123,8 @@ def _inject_tool_args(
                 raise type(error)(key) from error
     if injected.store:
         if runtime.store is None:
-            raise ValueError(
-                "Cannot inject store into tools with InjectedStore annotations - "
-                "please compile your graph with a store."
-            )
+            text = "Cannot inject store into tools with InjectedStore annotations - please compile "
+            raise ValueError(f"{text}your graph with a store.")
         args[injected.store] = runtime.store
     if injected.runtime:
         args[injected.runtime] = runtime

@@ -206,12 +206,11 @@ class CompiledStateGraph:
             while True:
                 yield _run_to_end(chunks.__anext__())
 
-    async def astream(
+    def astream(
         self, input: Any, config: Config = None, *, context: Any = None, stream_mode: Any = UPDATES
     ) -> AsyncIterator[Any]:
         """`stream`, awaited."""
-        async for chunk in PregelLoop(self, config, context).run(input, stream_mode, waits=True):
-            yield chunk
+        return PregelLoop(self, config, context).run(input, stream_mode, waits=True)
 
     def get_state(self, config: RunnableConfig) -> branch.StateSnapshot:
         """Where a thread stands between two steps."""
@@ -313,8 +312,8 @@ class PregelLoop:
         if self.step > self.limit:
             text = f"Recursion limit of {self.limit} reached without hitting a stop condition. You "
             text += "can increase the limit by setting the `recursion_limit` config key."
-            code = "GRAPH_RECURSION_LIMIT"
-            raise branch.GraphRecursionError(branch.create_error_message(text, code))
+            text = branch.create_error_message(text, "GRAPH_RECURSION_LIMIT")
+            raise branch.GraphRecursionError(text)
         return bool(self.tasks)
 
     async def _run(self, task: PregelTask) -> None:
@@ -325,8 +324,10 @@ class PregelLoop:
         token = var_child_runnable_config.set(config)
         try:
             output = task.arg if task.is_sent else self._read(self.values)
-            if node:
-                output = await self._call(node, output, config)
+            try:
+                output = await self._call(node, output, config) if node else output
+            except branch.ParentCommand as signal:  # from a graph inside the node
+                output = signal.args[0]
             task.writes = branch._get_updates(output, builder.channels)
             task.goto = branch._control_branch(output)
             for spec in builder.branches.get(task.name, ()):
@@ -346,12 +347,7 @@ class PregelLoop:
         return {**self.config, "configurable": conf}
 
     async def _call(self, action: RunnableCallable, input: Any, config: RunnableConfig) -> Any:
-        try:
-            if self.waits:
-                return await action.ainvoke(input, config)
-            return action.invoke(input, config)
-        except branch.ParentCommand as signal:  # from a graph inside the node
-            return signal.args[0]
+        return await action.ainvoke(input, config) if self.waits else action.invoke(input, config)
 
     def _read(self, values: dict[str, Any]) -> Any:
         """The state as an object of its class, of which a TypedDict makes a dict."""

@@ -91,9 +91,8 @@ class ToolNode:
             raise ValueError(f"Missing required config key 'N/A' for '{self.name}'.")
         calls, state = self._parse_input(input, config)
         # What all calls share; each has a config of its own, and a ToolRuntime that knows its id.
-        shared = {"state": state, "tools": list(self.tools_by_name.values())}
-        for field in ("context", "store", "stream_writer", "execution_info", "server_info"):
-            shared[field] = getattr(runtime, field)
+        shared = {name: getattr(runtime, name) for name in runtime.__slots__}
+        shared |= {"state": state, "tools": list(self.tools_by_name.values())}
         requests = []
         for call in calls:
             own = injection.ToolRuntime(tool_call_id=call["id"], config=config.copy(), **shared)
