@@ -172,7 +172,9 @@ def _add_edges(
         for hook in ("before_model", "after_model")
     )
     for name, sides in (before | after).items():
-        graph.add_node(name, hooks._hook_node(sides))
+        graph.add_node(name, sides[0])
+        if len(sides) == 2:
+            graph.nodes[name].afunc = sides[1]
     # The outermost hook is the first on the way in, and the last on the way out.
     route = [*before, "model", *reversed(after)]
     loop_entry, loop_exit = route[0], route[-1]

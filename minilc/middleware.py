@@ -9,14 +9,11 @@ Leaves out the ready-made middleware, before_agent and after_agent, `dynamic_pro
 their text, and the advice about a side of a hook that is missing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from inspect import iscoroutinefunction
-from itertools import chain
-from typing import Annotated, Any, Generic, Literal, NotRequired, get_type_hints
+from typing import Annotated, Any, Generic, Literal, NotRequired, Self, get_type_hints
 
 from pydantic import TypeAdapter
 
@@ -51,38 +48,13 @@ InputAgentState = OutputAgentState = AgentState
 
 def _resolve_schema(schemas: Sequence[Any]) -> Any:
     """One schema of many; of a field that several have the last hint counts."""
-    found = chain.from_iterable(get_type_hints(s, include_extras=True).items() for s in schemas)
+    hints = [get_type_hints(schema, include_extras=True) for schema in schemas]
     # A type checker knows no TypedDict that is made at run time.
-    return TypedDict("StateSchema", dict(found))  # type: ignore[operator]
+    fields = {name: hint for each in hints for name, hint in each.items()}
+    return TypedDict("StateSchema", fields)  # type: ignore[operator]
 
 
-# --- one model call -------------------------------------------------------------------------------
-
-
-@dataclass(kw_only=True)
-class ModelRequest:
-    """One question to the model on its way; what `wrap_model_call` sees and may replace.
-
-    Args:
-        messages: the history, without the system message.
-        tools: tools, and providers' dicts, that the model is offered in this call.
-        response_format: what the answer must look like.
-        model_settings: further arguments to `bind_tools`, or to `bind` where there are no tools.
-    """
-
-    model: Any
-    messages: list[AnyMessage]
-    system_message: SystemMessage | None = None
-    tool_choice: Any = None
-    tools: list[BaseTool | dict[str, Any]] = field(default_factory=list)
-    response_format: ToolStrategy | None = None
-    state: Any = field(default_factory=lambda: {"messages": []})
-    runtime: Any = None
-    model_settings: dict[str, Any] = field(default_factory=dict)
-
-    def override(self, **overrides: Any) -> ModelRequest:
-        """A copy with other values of these fields."""
-        return replace(self, **overrides)
+# --- the answer of a model ------------------------------------------------------------------------
 
 
 @dataclass
@@ -97,6 +69,8 @@ ModelCallResult = ModelResponse | AIMessage
 
 
 # --- the form of an answer ------------------------------------------------------------------------
+
+SEVERAL = "Model incorrectly returned multiple structured responses ({}) when only one is expected."
 
 
 class MultipleStructuredOutputsError(Exception):
@@ -144,15 +118,13 @@ class ToolStrategy:
             text = self.tool_message_content or f"Returning structured response: {structured}"
         except (MultipleStructuredOutputsError, StructuredOutputValidationError) as error:
             text = tool_errors._handle_tool_error(error, flag=self.handle_errors, show=str)
-        told = {"content": text, "name": self.name}
-        answers = [ToolMessage(**told, tool_call_id=call["id"]) for call in calls]
+        answers = [ToolMessage(content=text, name=self.name, tool_call_id=c["id"]) for c in calls]
         return ModelResponse([message, *answers], structured)
 
     def _parse(self, calls: list[Any]) -> Any:
         if len(calls) > 1:
             names = ", ".join(call["name"] for call in calls)
-            text = f"Model incorrectly returned multiple structured responses ({names}) when only"
-            raise MultipleStructuredOutputsError(f"{text} one is expected.")
+            raise MultipleStructuredOutputsError(SEVERAL.format(names))
         try:
             return self.adapter.validate_python(calls[0]["args"])
         except Exception as error:  # the schema's own validators may raise anything
@@ -160,7 +132,38 @@ class ToolStrategy:
             raise StructuredOutputValidationError(f"{text} to {self.name}: {error}.") from error
 
 
+# --- the request to a model -----------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class ModelRequest:
+    """One question to the model on its way; what `wrap_model_call` sees and may replace.
+
+    Args:
+        messages: the history, without the system message.
+        tools: tools, and providers' dicts, that the model is offered in this call.
+        response_format: what the answer must look like.
+        model_settings: further arguments to `bind_tools`, or to `bind` where there are no tools.
+    """
+
+    model: Any
+    messages: list[AnyMessage]
+    system_message: SystemMessage | None = None
+    tool_choice: Any = None
+    tools: list[BaseTool | dict[str, Any]] = field(default_factory=list)
+    response_format: ToolStrategy | None = None
+    state: Any = field(default_factory=lambda: {"messages": []})
+    runtime: Any = None
+    model_settings: dict[str, Any] = field(default_factory=dict)
+
+    def override(self, **overrides: Any) -> Self:
+        """A copy with other values of these fields."""
+        return replace(self, **overrides)
+
+
 # --- the hooks ------------------------------------------------------------------------------------
+
+MISSING = "{} implementation of {} is not available."
 
 
 class AgentMiddleware(Generic[injection.StateT, injection.ContextT]):
@@ -196,23 +199,19 @@ class AgentMiddleware(Generic[injection.StateT, injection.ContextT]):
 
     def wrap_model_call(self, request: ModelRequest, handler: Handler) -> ModelCallResult:
         """Give the answer of one model call; `handler(request)` asks the model."""
-        raise NotImplementedError("Synchronous implementation of wrap_model_call is not available.")
+        raise NotImplementedError(MISSING.format("Synchronous", "wrap_model_call"))
 
     async def awrap_model_call(self, request: ModelRequest, handler: Handler) -> ModelCallResult:
         """`wrap_model_call`, awaited; so is the handler."""
-        raise NotImplementedError(
-            "Asynchronous implementation of awrap_model_call is not available."
-        )
+        raise NotImplementedError(MISSING.format("Asynchronous", "awrap_model_call"))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Give the answer to one tool call; `handler(request)` runs the tool."""
-        raise NotImplementedError("Synchronous implementation of wrap_tool_call is not available.")
+        raise NotImplementedError(MISSING.format("Synchronous", "wrap_tool_call"))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """`wrap_tool_call`, awaited; so is the handler."""
-        raise NotImplementedError(
-            "Asynchronous implementation of awrap_tool_call is not available."
-        )
+        raise NotImplementedError(MISSING.format("Asynchronous", "awrap_tool_call"))
 
 
 def _own_sides(middleware: AgentMiddleware, hook: str) -> list[Any]:
@@ -228,14 +227,6 @@ def _wrappers(middleware: Sequence[Any], hook: str) -> list[list[Any]]:
     return [[getattr(m, side) for m in having] for side in (hook, f"a{hook}")]
 
 
-def _hook_node(sides: list[Any]) -> branch.RunnableCallable:
-    """A hook as a node: each side does its part, and one that is alone does both."""
-    node = branch.RunnableCallable(sides[0])
-    if len(sides) == 2:
-        node.afunc = sides[1]
-    return node
-
-
 # --- decorators -----------------------------------------------------------------------------------
 
 
@@ -249,27 +240,22 @@ def hook_config(*, can_jump_to: Sequence[JumpTo]) -> Callable[[Any], Any]:
     return decorator
 
 
-def _hook_decorator(hook: str) -> Callable[..., Any]:
+def _hook_decorator(
+    hook: str, func: Any = None, *, can_jump_to: Any = (), name: str | None = None
+) -> Any:
     """The decorator that makes a middleware of one function, with or without options."""
-
-    def decorate(func: Any = None, *, can_jump_to: Any = (), name: str | None = None) -> Any:
-        if func is None:
-            return partial(decorate, can_jump_to=can_jump_to, name=name)
-
-        # A partial can be marked, and the function stays as it was.
-        method: Any = hook_config(can_jump_to=can_jump_to)(partial(func))
-        method.__name__ = func.__name__
-        members = {f"a{hook}" if iscoroutinefunction(func) else hook: staticmethod(method)}
-        return type(name or func.__name__, (AgentMiddleware,), members)()
-
-    decorate.__name__ = decorate.__qualname__ = hook
-    return decorate
+    if func is None:
+        return partial(_hook_decorator, hook, can_jump_to=can_jump_to, name=name)
+    # A partial can be marked, and the function stays as it was.
+    method = hook_config(can_jump_to=can_jump_to)(partial(func))
+    side = f"a{hook}" if iscoroutinefunction(func) else hook
+    return type(name or func.__name__, (AgentMiddleware,), {side: staticmethod(method)})()
 
 
-before_model = _hook_decorator("before_model")
-after_model = _hook_decorator("after_model")
-wrap_model_call = _hook_decorator("wrap_model_call")
-wrap_tool_call = _hook_decorator("wrap_tool_call")
+before_model = partial(_hook_decorator, "before_model")
+after_model = partial(_hook_decorator, "after_model")
+wrap_model_call = partial(_hook_decorator, "wrap_model_call")
+wrap_tool_call = partial(_hook_decorator, "wrap_tool_call")
 
 
 # --- composition ----------------------------------------------------------------------------------
@@ -288,20 +274,22 @@ def _chain_tool_call_wrappers(wrappers: Sequence[Any]) -> Any:
 
 
 def _chain_model_call_handlers(hooks: Sequence[Any], execute: Handler) -> Handler:
-    """`execute` inside of all hooks, the first outermost; sync or async, as `execute` is."""
-    call_hook = _acall_hook if iscoroutinefunction(execute) else _call_hook
-    for hook in reversed(hooks):
-        execute = partial(call_hook, hook, execute)
-    return execute
+    """`execute` inside of all hooks, the first outermost; sync or async, as `execute` is.
 
+    Whatever a hook returns, the next one out is given a ModelResponse.
+    """
+    is_async = iscoroutinefunction(execute)
+    shape: Any = _anormalize_to_model_response if is_async else _normalize_to_model_response
 
-def _call_hook(hook: Any, inner: Handler, request: ModelRequest) -> ModelResponse:
-    return _normalize_to_model_response(hook(request, inner))
+    def wrap(inner: Handler, hook: Any) -> Handler:
+        return lambda request: shape(hook(request, inner))
 
-
-async def _acall_hook(hook: Any, inner: Handler, request: ModelRequest) -> ModelResponse:
-    return _normalize_to_model_response(await hook(request, inner))
+    return reduce(wrap, reversed(hooks), execute)
 
 
 def _normalize_to_model_response(result: ModelCallResult) -> ModelResponse:
     return ModelResponse([result]) if isinstance(result, AIMessage) else result
+
+
+async def _anormalize_to_model_response(result: Awaitable[ModelCallResult]) -> ModelResponse:
+    return _normalize_to_model_response(await result)

@@ -548,9 +548,10 @@ DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
         "name-of-a-hook",
         13,
-        "The error about a decorated hook that can only be awaited calls it async_wrapped.",
-        "It has the name of the function.",
-        "That is the name that one can look for.",
+        "The error about a hook that can only be awaited names its method, which in a decorated "
+        "one is async_wrapped.",
+        "It names the node, as in Audit.before_model.",
+        "That is the name which the graph shows, and it says which middleware it is.",
     ),
     Divergence(
         "structured-handlers",

@@ -564,9 +564,8 @@ assert probe(lambda wrappers: play_model([chain_v3(wrappers)])).score == 4
 # %% [markdown] lang="en"
 # Here is minilc's. The first function folds wrappers two by two. Nothing in it waits, so the same lines serve wrappers that are awaited.
 
-# %% source="minilc.middleware:_chain_tool_call_wrappers, _chain_model_call_handlers, _call_hook, _normalize_to_model_response"
+# %% source="minilc.middleware:_chain_tool_call_wrappers, _chain_model_call_handlers, _normalize_to_model_response"
 from minilc.middleware import (
-    _call_hook,
     _chain_model_call_handlers,
     _chain_tool_call_wrappers,
     _normalize_to_model_response,
