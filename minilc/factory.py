@@ -8,8 +8,6 @@ the history by a request that a wrapper changes, the third edge (of an agent wit
 `response_format` and no tools).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -23,7 +21,6 @@ from minilc.state import CompiledStateGraph, StateGraph
 from minilc.tool_node import ToolNode
 
 LIMIT: RunnableConfig = {"recursion_limit": 9_999}
-Path = Callable[[dict[str, Any]], str | list[Send] | None]
 
 
 def create_agent(
@@ -59,27 +56,19 @@ def create_agent(
         raise TypeError(f"create_agent needs a chat model, not the name of one (got {model!r})")
     if isinstance(system_prompt, str):
         system_prompt = SystemMessage(content=system_prompt)
-    if response_format is not None and not isinstance(response_format, hooks.ToolStrategy):
+    if not isinstance(response_format, hooks.ToolStrategy | None):
         response_format = hooks.ToolStrategy(response_format)
-    tool_node = _make_tool_node(tools or (), middleware, needed=bool(response_format))
+    tool_node = _make_tool_node(tools or (), middleware, needed=response_format is not None)
     if len({m.name for m in middleware}) != len(middleware):
         raise AssertionError("Please remove duplicate middleware instances.")
-    offered: list[Any] = [tool for tool in tools or () if isinstance(tool, dict)]
-    if tool_node:
-        offered = [*tool_node.tools_by_name.values(), *offered]
-    make_request = partial(
-        hooks.ModelRequest,
-        model=model,
-        tools=offered,
-        system_message=system_prompt,
-        response_format=response_format,
-    )
-    model_node = _ModelNode(make_request, middleware, name)
+    own = tool_node.tools_by_name.values() if tool_node else ()
+    offered = [*own, *(tool for tool in tools or () if isinstance(tool, dict))]
+    # What stays the same in every request; the history and the rest come with each call.
+    make_request = partial(hooks.ModelRequest, model=model, system_message=system_prompt)
+    make_request = partial(make_request, tools=offered, response_format=response_format)
     schemas = [*(m.state_schema for m in middleware), state_schema or hooks.AgentState]
     graph = StateGraph(hooks._resolve_schema(schemas), context_schema)
-    graph.add_node("model", model_node)
-    if tool_node:
-        graph.add_node("tools", tool_node)
+    graph.add_node("model", _ModelNode(make_request, middleware, name))
     output_tools = {response_format.name: response_format} if response_format else {}
     _add_edges(graph, middleware, tool_node, output_tools)
     return graph.compile(checkpointer, store=store, name=name).with_config(LIMIT)
@@ -116,9 +105,7 @@ class _ModelNode:
         """One model call, as an update of the state."""
         return _run_to_end(self.ainvoke(state, config, sync=True))
 
-    async def ainvoke(
-        self, state: Any, config: RunnableConfig, sync: bool = False
-    ) -> dict[str, Any]:
+    async def ainvoke(self, state: Any, config: RunnableConfig, sync: bool = False) -> Any:
         """`invoke`, awaited; the body of both."""
         # The history is copied: a wrapper may change its list in place, for this call.
         messages, runtime = list(state["messages"]), config[CONF][CONFIG_KEY_RUNTIME]
@@ -133,21 +120,17 @@ class _ModelNode:
     def _execute_model_sync(self, request: hooks.ModelRequest) -> hooks.ModelResponse:
         return _run_to_end(self._execute_model_async(request, sync=True))
 
-    async def _execute_model_async(
-        self, request: hooks.ModelRequest, sync: bool = False
-    ) -> hooks.ModelResponse:
+    async def _execute_model_async(self, request: hooks.ModelRequest, sync: bool = False) -> Any:
         """Ask the model, and read its answer: it may be, or was to be, a structured one."""
-        model, messages = self._get_bound_model(request), request.messages
-        if request.system_message:
-            messages = [request.system_message, *messages]
+        prompt = [request.system_message] if request.system_message else []
+        model, messages = self._get_bound_model(request), [*prompt, *request.messages]
         output = model.invoke(messages) if sync else await model.ainvoke(messages)
         if self.name:
             output.name = self.name
-        strategy = request.response_format
-        if strategy and isinstance(output, AIMessage):
-            if calls := [call for call in output.tool_calls if call["name"] == strategy.name]:
-                return strategy.read(output, calls)
-        return hooks.ModelResponse([output])
+        form: Any = request.response_format
+        # What has yet to become a message, such as a text, has no calls.
+        calls = [c for c in getattr(output, "tool_calls", []) if form and c["name"] == form.name]
+        return form.read(output, calls) if calls else hooks.ModelResponse([output])
 
     def _get_bound_model(self, request: hooks.ModelRequest) -> Any:
         """The model with this request's tools."""
@@ -163,55 +146,46 @@ class _ModelNode:
 # --- the edges ------------------------------------------------------------------------------------
 
 
-def _add_edges(
-    graph: StateGraph, middleware: Any, tool_node: ToolNode | None, output_tools: dict[str, Any]
-) -> None:
+def _add_edges(graph: StateGraph, middleware: Any, tool_node: Any, output_tools: Any) -> None:
     """Join the nodes: in through the hooks, round by the model and the tools, out."""
     before, after = (
         {f"{m.name}.{hook}": sides for m in middleware if (sides := hooks._own_sides(m, hook))}
         for hook in ("before_model", "after_model")
     )
+    # The outermost hook is the first on the way in, and the last on the way out.
+    route = [START, *before, "model", *reversed(after)]
+    loop_entry, loop_exit = route[1], route[-1]
+    if tool_node:
+        graph.add_node("tools", tool_node)
+        direct = any(tool.return_direct for tool in tool_node.tools_by_name.values())
+        out = [END] if direct or output_tools else []
+        to_model = _make_tools_to_model_edge(tool_node, loop_entry, output_tools, END)
+        graph.add_conditional_edges("tools", to_model, [loop_entry, *out])
+        # The model may have to be asked again only if there is somebody to answer its calls.
+        wrapping = any(hooks._own_sides(m, "wrap_model_call") for m in middleware)
+        again = [loop_entry] if output_tools or wrapping or after else []
+        to_tools = _make_model_to_tools_edge(loop_entry, output_tools, END)
+        graph.add_conditional_edges(loop_exit, to_tools, ["tools", END, *again])
     for name, sides in (before | after).items():
         graph.add_node(name, sides[0])
         if len(sides) == 2:
             graph.nodes[name].afunc = sides[1]
-    # The outermost hook is the first on the way in, and the last on the way out.
-    route = [*before, "model", *reversed(after)]
-    loop_entry, loop_exit = route[0], route[-1]
-    graph.add_edge(START, loop_entry)
-    if tool_node:
-        ends: Any = {"model_destination": loop_entry, "end_destination": END}
-        ends["structured_output_tools"] = output_tools
-        direct = any(tool.return_direct for tool in tool_node.tools_by_name.values())
-        to = [loop_entry, END] if direct or output_tools else [loop_entry]
-        path = _make_tools_to_model_edge(tool_node=tool_node, **ends)
-        graph.add_conditional_edges("tools", path, to)
-        # The model may have to be asked again only if there is somebody to answer its calls.
-        wrapping = any(hooks._own_sides(m, "wrap_model_call") for m in middleware)
-        again = [loop_entry] if output_tools or wrapping or after else []
-        path = _make_model_to_tools_edge(**ends)
-        graph.add_conditional_edges(loop_exit, path, ["tools", END, *again])
-    else:
-        route.append(END)
-    for name, following in pairwise(route):
-        hook = (before | after).get(name, [None])[0]
-        _add_middleware_edge(graph, name, hook, following, loop_entry)
+    for name, default in pairwise(route if tool_node else [*route, END]):
+        _add_middleware_edge(graph, name, (before | after).get(name, []), default, loop_entry)
 
 
-def _add_middleware_edge(
-    graph: StateGraph, name: str, hook: Any, default: str, model_destination: str
-) -> None:
-    """Go on after a node; or where its `jump_to` says, as far as the hook has declared that."""
+def _add_middleware_edge(graph: StateGraph, name: str, hook: Any, default: str, entry: str) -> None:
+    """Go on after a node; or where its `jump_to` says, as far as its hook has declared that."""
 
     def jump_edge(state: dict[str, Any]) -> str:
-        return _resolve_jump(state.get("jump_to"), model_destination, END) or default
+        return _resolve_jump(state.get("jump_to"), entry, END) or default
 
-    can_jump_to = getattr(hook, "__can_jump_to__", ())
-    if not can_jump_to:
-        graph.add_edge(name, default)
-    else:
-        to = [_resolve_jump(jump_to, model_destination, END) for jump_to in can_jump_to]
+    declared = (side.__can_jump_to__ for side in hook if hasattr(side, "__can_jump_to__"))
+    if can_jump_to := next(declared, None):
+        to = [_resolve_jump(jump_to, entry, END) for jump_to in can_jump_to]
         graph.add_conditional_edges(name, jump_edge, [default, *(end for end in to if end != name)])
+    else:
+        graph.add_edge(name, default)
 
 
 def _resolve_jump(jump_to: Any, model_destination: str, end_destination: str) -> str | None:
@@ -222,14 +196,13 @@ def _fetch_last_ai_and_tool_messages(messages: Any) -> tuple[AIMessage | None, l
     """The last AIMessage, and the ToolMessages after it; (None, []) if there is none."""
     for index in reversed(range(len(messages))):
         if isinstance(messages[index], AIMessage):
-            later = messages[index + 1 :]
-            return messages[index], [m for m in later if isinstance(m, ToolMessage)]
+            return messages[index], [m for m in messages[index + 1 :] if isinstance(m, ToolMessage)]
     return None, []
 
 
 def _make_model_to_tools_edge(
-    *, model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
-) -> Path:
+    model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
+) -> Callable[[dict[str, Any]], str | list[Send] | None]:
     """The edge out of the model: are there calls to run?"""
 
     def model_to_tools(state: dict[str, Any]) -> str | list[Send] | None:
@@ -260,7 +233,7 @@ def _make_model_to_tools_edge(
 
 def _make_tools_to_model_edge(
     tool_node: ToolNode, model_destination: str, structured_output_tools: Any, end_destination: str
-) -> Path:
+) -> Callable[[dict[str, Any]], str]:
     """The edge out of the tools: is there anything left to say?"""
 
     def tools_to_model(state: dict[str, Any]) -> str:

@@ -50,8 +50,7 @@ def _resolve_schema(schemas: Sequence[Any]) -> Any:
     """One schema of many; of a field that several have the last hint counts."""
     hints = [get_type_hints(schema, include_extras=True) for schema in schemas]
     # A type checker knows no TypedDict that is made at run time.
-    fields = {name: hint for each in hints for name, hint in each.items()}
-    return TypedDict("StateSchema", fields)  # type: ignore[operator]
+    return TypedDict("StateSchema", reduce(dict.__or__, hints))  # type: ignore[operator]
 
 
 # --- the answer of a model ------------------------------------------------------------------------
@@ -240,22 +239,20 @@ def hook_config(*, can_jump_to: Sequence[JumpTo]) -> Callable[[Any], Any]:
     return decorator
 
 
-def _hook_decorator(
-    hook: str, func: Any = None, *, can_jump_to: Any = (), name: str | None = None
-) -> Any:
-    """The decorator that makes a middleware of one function, with or without options."""
+def _hook(hook: str, func: Any = None, *, can_jump_to: Any = (), name: str | None = None) -> Any:
+    """The decorator of a hook: makes a middleware of one function, with or without options."""
     if func is None:
-        return partial(_hook_decorator, hook, can_jump_to=can_jump_to, name=name)
+        return partial(_hook, hook, can_jump_to=can_jump_to, name=name)
     # A partial can be marked, and the function stays as it was.
     method = hook_config(can_jump_to=can_jump_to)(partial(func))
     side = f"a{hook}" if iscoroutinefunction(func) else hook
     return type(name or func.__name__, (AgentMiddleware,), {side: staticmethod(method)})()
 
 
-before_model = partial(_hook_decorator, "before_model")
-after_model = partial(_hook_decorator, "after_model")
-wrap_model_call = partial(_hook_decorator, "wrap_model_call")
-wrap_tool_call = partial(_hook_decorator, "wrap_tool_call")
+before_model = partial(_hook, "before_model")
+after_model = partial(_hook, "after_model")
+wrap_model_call = partial(_hook, "wrap_model_call")
+wrap_tool_call = partial(_hook, "wrap_tool_call")
 
 
 # --- composition ----------------------------------------------------------------------------------

@@ -567,6 +567,20 @@ def test_hook_config_declares_the_jumps_of_a_method(lc: World, invoke: Invoke) -
     assert contents(invoke(agent, HI)) == ["hi"]
 
 
+def test_either_side_may_declare_the_jumps_of_both(lc: World, invoke: Invoke) -> None:
+    class Stop(lc.AgentMiddleware):
+        def before_model(self, state: Any, runtime: Any) -> dict[str, Any]:
+            return {"jump_to": "end"}
+
+        @types(lc).hook_config(can_jump_to=["end"])
+        async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any]:
+            return {"jump_to": "end"}
+
+    agent = lc.create_agent(lc.ScriptedChatModel([]), [], middleware=[Stop()])
+
+    assert contents(invoke(agent, HI)) == ["hi"]
+
+
 # The decorators
 
 
