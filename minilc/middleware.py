@@ -20,12 +20,10 @@ from pydantic import TypeAdapter
 # Pydantic's own dependency: it takes only this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from minilc import branch, injection, tool_errors
+from minilc import branch, function_calling, injection, tool_errors, tool_node
 from minilc.base import BaseTool
-from minilc.function_calling import convert_to_openai_tool
 from minilc.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
 from minilc.state import add_messages
-from minilc.tool_node import ToolCallRequest
 
 JumpTo = Literal["tools", "model", "end"]
 # What a hook of the `wrap_` kind is given besides the request: it runs everything further in.
@@ -99,7 +97,7 @@ class ToolStrategy:
     handle_errors: Any = True
 
     def __post_init__(self) -> None:
-        self.tool = convert_to_openai_tool(self.schema)
+        self.tool = function_calling.convert_to_openai_tool(self.schema)
         self.name = self.tool["function"]["name"]
         # Whatever fits a JSON schema is for the model to know: any arguments pass.
         self.adapter = TypeAdapter(dict if isinstance(self.schema, dict) else self.schema)
@@ -204,11 +202,11 @@ class AgentMiddleware(Generic[injection.StateT, injection.ContextT]):
         """`wrap_model_call`, awaited; so is the handler."""
         raise NotImplementedError(MISSING.format("Asynchronous", "awrap_model_call"))
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
+    def wrap_tool_call(self, request: tool_node.ToolCallRequest, handler: Handler) -> Any:
         """Give the answer to one tool call; `handler(request)` runs the tool."""
         raise NotImplementedError(MISSING.format("Synchronous", "wrap_tool_call"))
 
-    async def awrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
+    async def awrap_tool_call(self, request: tool_node.ToolCallRequest, handler: Handler) -> Any:
         """`wrap_tool_call`, awaited; so is the handler."""
         raise NotImplementedError(MISSING.format("Asynchronous", "awrap_tool_call"))
 
@@ -275,8 +273,7 @@ def _chain_model_call_handlers(hooks: Sequence[Any], execute: Handler) -> Handle
 
     Whatever a hook returns, the next one out is given a ModelResponse.
     """
-    is_async = iscoroutinefunction(execute)
-    shape: Any = _anormalize_to_model_response if is_async else _normalize_to_model_response
+    shape: Any = _anormalize if iscoroutinefunction(execute) else _normalize_to_model_response
 
     def wrap(inner: Handler, hook: Any) -> Handler:
         return lambda request: shape(hook(request, inner))
@@ -288,5 +285,5 @@ def _normalize_to_model_response(result: ModelCallResult) -> ModelResponse:
     return ModelResponse([result]) if isinstance(result, AIMessage) else result
 
 
-async def _anormalize_to_model_response(result: Awaitable[ModelCallResult]) -> ModelResponse:
+async def _anormalize(result: Awaitable[ModelCallResult]) -> ModelResponse:
     return _normalize_to_model_response(await result)
