@@ -157,14 +157,16 @@ def _add_edges(graph: StateGraph, middleware: Any, tool_node: Any, output_tools:
     loop_entry, loop_exit = route[1], route[-1]
     if tool_node:
         graph.add_node("tools", tool_node)
+        ends: Any = {"model_destination": loop_entry, "end_destination": END}
+        ends["structured_output_tools"] = output_tools
         direct = any(tool.return_direct for tool in tool_node.tools_by_name.values())
         out = [END] if direct or output_tools else []
-        to_model = _make_tools_to_model_edge(tool_node, loop_entry, output_tools, END)
+        to_model = _make_tools_to_model_edge(tool_node=tool_node, **ends)
         graph.add_conditional_edges("tools", to_model, [loop_entry, *out])
         # The model may have to be asked again only if there is somebody to answer its calls.
         wrapping = any(hooks._own_sides(m, "wrap_model_call") for m in middleware)
         again = [loop_entry] if output_tools or wrapping or after else []
-        to_tools = _make_model_to_tools_edge(loop_entry, output_tools, END)
+        to_tools = _make_model_to_tools_edge(**ends)
         graph.add_conditional_edges(loop_exit, to_tools, ["tools", END, *again])
     for name, sides in (before | after).items():
         graph.add_node(name, sides[0])
@@ -201,7 +203,7 @@ def _fetch_last_ai_and_tool_messages(messages: Any) -> tuple[AIMessage | None, l
 
 
 def _make_model_to_tools_edge(
-    model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
+    *, model_destination: str, structured_output_tools: dict[str, Any], end_destination: str
 ) -> Callable[[dict[str, Any]], str | list[Send] | None]:
     """The edge out of the model: are there calls to run?"""
 
