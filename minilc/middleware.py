@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 from minilc import branch, function_calling, injection, tool_errors, tool_node
 from minilc.base import BaseTool
 from minilc.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
-from minilc.state import add_messages
+from minilc.state import MessagesState
 
 JumpTo = Literal["tools", "model", "end"]
 # What a hook of the `wrap_` kind is given besides the request: it runs everything further in.
@@ -33,10 +33,9 @@ Handler = Callable[[Any], Any]
 # --- the agent's state ----------------------------------------------------------------------------
 
 
-class AgentState(TypedDict):
+class AgentState(MessagesState):
     """What an agent knows; a middleware or a caller may add fields of their own."""
 
-    messages: Annotated[list[AnyMessage], add_messages]
     jump_to: NotRequired[Annotated[JumpTo | None, branch.EphemeralValue]]
     structured_response: NotRequired[Any]
 

@@ -15,8 +15,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
-from typing import Annotated, Any, Self, TypedDict
+from typing import Annotated, Any, Self
 from uuid import uuid4
+
+# Pydantic's own dependency: it takes only this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
 
 from minilc import branch
 from minilc.base import RunnableConfig, _run_to_end, var_child_runnable_config

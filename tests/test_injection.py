@@ -86,6 +86,17 @@ def test_a_plain_function_is_looked_at_in_the_same_way(lc: World, invoke: Invoke
     assert contents(lc, invoke, order, {"item": "茶"}, user_id="u1") == "茶 for u1"
 
 
+@pytest.mark.parametrize("state", ["MessagesState", "AgentState"])
+def test_the_type_of_the_state_may_be_the_graphs_own(lc: World, invoke: Invoke, state: str) -> None:
+    def count(unit: str, state: Annotated[getattr(lc, state), lc.InjectedState]) -> str:
+        """Count the messages."""
+        return f"{len(state['messages'])} {unit}"
+
+    tool = lc.tool(count)
+    assert list(tool.tool_call_schema.model_json_schema()["properties"]) == ["unit"]
+    assert contents(lc, invoke, tool, {"unit": "messages"}) == "2 messages"
+
+
 def test_the_state_may_be_an_object(lc: World, invoke: Invoke) -> None:
     class Model(BaseModel):
         messages: list
