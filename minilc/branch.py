@@ -10,6 +10,7 @@ has the fields).
 import typing
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
@@ -33,8 +34,8 @@ INJECTED = ("config", "runtime", "writer", "store")  # parameters that the graph
 
 INTERRUPT = "__interrupt__"
 
-N = TypeVar("N")
-ContextT = TypeVar("ContextT")
+T = TypeVar("T")
+Work = Sequence[Coroutine[Any, Any, Any]]
 
 
 class GraphRecursionError(RecursionError):
@@ -70,7 +71,7 @@ class Send:
 
 
 @dataclass(kw_only=True, slots=True, frozen=True, repr=False)
-class Command(ToolOutputMixin, Generic[N]):
+class Command(ToolOutputMixin, Generic[T]):
     """An update of the state and a choice of the next nodes in one value.
 
     Args:
@@ -151,10 +152,10 @@ def interrupt(value: Any) -> Any:
 
 
 @dataclass(kw_only=True, slots=True, frozen=True)
-class Runtime(Generic[ContextT]):
+class Runtime(Generic[T]):
     """What a run offers to its nodes besides the state."""
 
-    context: ContextT = None  # type: ignore[assignment]  # upstream's default as well
+    context: T = None  # type: ignore[assignment]  # upstream's default as well
     store: Any = None
     stream_writer: Callable[[Any], None] = lambda _: None
     execution_info: Any = None
@@ -226,9 +227,7 @@ class Workers:
         # Makes a thread whenever all it has are busy: tools wait more than they compute.
         self.threads = ThreadPoolExecutor(max_workers=1_000_000)
 
-    async def gather(
-        self, work: Sequence[Coroutine[Any, Any, Any]], waits: bool, limit: int | None = None
-    ) -> list[Any]:
+    async def gather(self, work: Work, waits: bool, limit: int | None = None) -> list[Any]:
         """What the coroutines return, in their order.
 
         Where nothing waits, this thread takes one after the other, and so do helpers as they
@@ -356,11 +355,10 @@ def _get_channel(key: str, annotation: Any) -> Channel:
         return Channel(key, is_ephemeral=EphemeralValue in marks)
     while hasattr(annotation, "__origin__"):
         annotation = annotation.__origin__
-    try:
-        empty = {Sequence: list, Mapping: dict, Set: set}.get(annotation, annotation)()
-    except Exception:  # not every type has an empty value, and each refuses in its own way
-        return Channel(key, reducer)
-    return Channel(key, reducer, (empty,))
+    initial: tuple[Any, ...] = ()
+    with suppress(Exception):  # not every type has an empty value, and each refuses in its own way
+        initial = ({Sequence: list, Mapping: dict, Set: set}.get(annotation, annotation)(),)
+    return Channel(key, reducer, initial)
 
 
 def _own(value: Any) -> Any:

@@ -47,47 +47,18 @@ class InjectedStore(InjectedToolArg):
     """Marks a parameter that gets the store that the graph was compiled with."""
 
 
-@dataclass
-class _InjectedArgs:
-    """What one tool wants to be given.
-
-    Args:
-        state: parameter -> the field of the state that it gets; None for the whole state.
-        store: the parameter that gets the store.
-        runtime: the parameter that gets the ToolRuntime.
-        all_injected_keys: every parameter with a mark of any kind; the model fills none of them.
-        _optional_state_args: parameters that have a default, if the state lacks their field.
-    """
-
-    state: dict[str, str | None] = field(default_factory=dict)
-    store: str | None = None
-    runtime: str | None = None
-    all_injected_keys: set[str] = field(default_factory=set)
-    _optional_state_args: set[str] = field(default_factory=set)
-
-
-def _get_all_injected_args(tool: BaseTool) -> _InjectedArgs:
-    """Look through a tool's schema and its function for parameters to inject."""
+def _get_all_injected_args(tool: BaseTool) -> dict[str, Any]:
+    """The parameters that the model does not fill, each with its mark: a class or an object."""
     schema = tool.get_input_schema()
-    fields = {} if isinstance(schema, dict) else schema.model_fields
-    annotations = get_all_basemodel_annotations(schema) if fields else {}
+    annotations = {} if isinstance(schema, dict) else get_all_basemodel_annotations(schema)
     # A schema that was written by hand need not say what the function wants to be given.
     if function := getattr(tool, "func", None) or getattr(tool, "coroutine", None):
         annotations = {**get_type_hints(function, include_extras=True), **annotations}
-    injected = _InjectedArgs()
-    for name, type_ in annotations.items():
-        if _get_injection_from_type(type_, InjectedToolArg | _DirectlyInjectedToolArg):
-            injected.all_injected_keys.add(name)
-        # A parameter that is called runtime gets it, whatever its type.
-        if name == "runtime" or _get_injection_from_type(type_, ToolRuntime):
-            injected.runtime = name
-        if _get_injection_from_type(type_, InjectedStore):
-            injected.store = name
-        if mark := _get_injection_from_type(type_, InjectedState):
-            injected.state[name] = getattr(mark, "field", None)
-            if name in fields and not fields[name].is_required():
-                injected._optional_state_args.add(name)
-    return injected
+    kinds = InjectedToolArg | _DirectlyInjectedToolArg
+    marks = {name: _get_injection_from_type(type_, kinds) for name, type_ in annotations.items()}
+    # A parameter that is called runtime gets it, whatever its type.
+    marks |= {name: ToolRuntime for name in marks if name == "runtime"}
+    return {name: mark for name, mark in marks.items() if mark}
 
 
 def _get_injection_from_type(type_: Any, kind: Any) -> Any:
@@ -101,31 +72,39 @@ def _get_injection_from_type(type_: Any, kind: Any) -> Any:
 
 
 def _inject_tool_args(
-    tool_call: ToolCall, injected: _InjectedArgs, runtime: ToolRuntime, messages_key: str
-) -> dict[str, Any]:
+    tool_call: ToolCall, tool: BaseTool, injected: dict[str, Any], runtime: ToolRuntime, key: str
+) -> ToolCall:
     """A copy of the call; what the model put into injected arguments gives way to the truth.
+
+    Args:
+        injected: the marks of the tool's parameters.
+        key: where the state keeps its messages.
 
     Raises:
         KeyError: the state has no such field; AttributeError, if it is an object.
         ValueError: there is no store.
     """
     # Messages alone are a state that has nothing else.
-    state = {messages_key: runtime.state} if isinstance(runtime.state, list) else runtime.state
+    state = {key: runtime.state} if isinstance(runtime.state, list) else runtime.state
     read = getitem if isinstance(state, dict) else getattr
     # Not only replaced: a forged value goes even where there is no true one.
-    args = {k: v for k, v in tool_call["args"].items() if k not in injected.all_injected_keys}
-    for name, key in injected.state.items():
-        try:
-            args[name] = read(state, key) if key else state
-        except (KeyError, AttributeError) as error:
-            # With a default the parameter may go without.
-            if name not in injected._optional_state_args:
-                raise type(error)(key) from error
-    if injected.store:
-        if runtime.store is None:
-            text = "Cannot inject store into tools with InjectedStore annotations - please compile "
-            raise ValueError(f"{text}your graph with a store.")
-        args[injected.store] = runtime.store
-    if injected.runtime:
-        args[injected.runtime] = runtime
+    args = {k: v for k, v in tool_call["args"].items() if k not in injected}
+    for name, mark in injected.items():
+        kind = mark if isinstance(mark, type) else type(mark)
+        if issubclass(kind, ToolRuntime):
+            args[name] = runtime
+        elif issubclass(kind, InjectedState):
+            field = getattr(mark, "field", None)
+            try:
+                args[name] = read(state, field) if field else state
+            except (KeyError, AttributeError) as error:
+                # With a default the parameter may go without.
+                fields = getattr(tool.get_input_schema(), "model_fields", {})
+                if name not in fields or fields[name].is_required():
+                    raise type(error)(field) from error
+        elif issubclass(kind, InjectedStore):
+            if runtime.store is None:
+                text = "Cannot inject store into tools with InjectedStore annotations - please "
+                raise ValueError(f"{text}compile your graph with a store.")
+            args[name] = runtime.store
     return {**tool_call, "args": args, "type": "tool_call"}

@@ -4,8 +4,8 @@ Mirrors langgraph/graph/{state,message}.py, langgraph/channels, langgraph/pregel
 Leaves out states without keys, deferred nodes, retries, caches, timeouts, managed values, static
 breakpoints, threads of graphs inside of graphs, the history of a thread, stream modes other than
 values and updates, `invoke(stream_mode=)`, `add_messages(format=)`, `destinations=`, sequences of
-nodes, schemas of nodes, input and output, coercing the context, metadata, cancelling what runs
-beside a node that fails.
+nodes, `set_entry_point` and `set_finish_point`, schemas of nodes, input and output, coercing the
+context, metadata, cancelling what runs beside a node that fails.
 """
 
 import typing
@@ -22,14 +22,13 @@ from uuid import uuid4
 from typing_extensions import TypedDict
 
 from minilc import branch
-from minilc.base import RunnableConfig, _run_to_end, var_child_runnable_config
+from minilc.base import Config, RunnableConfig, _run_to_end, var_child_runnable_config
 from minilc.branch import CONF, END, START, Command, PregelTask, RunnableCallable
 from minilc.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
 DEFAULT_RECURSION_LIMIT = 10_007
 UPDATES = "updates"
-Config = RunnableConfig | None
 
 
 class _History(list[BaseMessage]):
@@ -138,14 +137,6 @@ class StateGraph:
         named = ends if isinstance(ends, dict) else {name: name for name in ends}
         self.branches[source].append(branch.BranchSpec(chooser, named))
         return self
-
-    def set_entry_point(self, key: str) -> Self:
-        """The same as `add_edge(START, key)`."""
-        return self.add_edge(START, key)
-
-    def set_finish_point(self, key: str) -> Self:
-        """The same as `add_edge(key, END)`."""
-        return self.add_edge(key, END)
 
     def validate(self) -> Self:
         """Check the edges.

@@ -48,9 +48,7 @@ class ToolInvocationError(ToolException):
     def __post_init__(self) -> None:
         errors = self.filtered_errors
         details = "\n".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in errors)
-        self.message = TOOL_INVOCATION_ERROR_TEMPLATE.format(
-            tool_name=self.tool_name, tool_kwargs=self.tool_kwargs, error=details
-        )
+        self.message = TOOL_INVOCATION_ERROR_TEMPLATE.format(error=details, **vars(self))
         super().__init__(self.message)
 
 
@@ -85,7 +83,7 @@ def _infer_handled_types(handler: Callable[..., str]) -> tuple[type[Exception], 
     return get_args(hint) or (hint,)  # a union has arguments: its members
 
 
-def _filter_validation_errors(e: ValidationError, injected: set[str | None]) -> list[ErrorDetails]:
+def _filter_validation_errors(e: ValidationError, injected: set[str]) -> list[ErrorDetails]:
     """The errors about arguments that the model fills; none shows an input, nor a state in it."""
     # An error about all arguments together has no place, and none of them is to blame.
     errors = e.errors(include_input=False)

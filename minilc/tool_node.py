@@ -64,13 +64,10 @@ class ToolNode:
     awrap_tool_call: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
+        tools = [t if isinstance(t, BaseTool) else convert.tool(t) for t in self.tools]
         # The registry: a call finds its tool by its exact name.
-        self.tools_by_name: dict[str, BaseTool] = {}
-        self._injected_args: dict[str, injection._InjectedArgs] = {}
-        for tool in self.tools:
-            tool = tool if isinstance(tool, BaseTool) else convert.tool(tool)
-            self.tools_by_name[tool.name] = tool
-            self._injected_args[tool.name] = injection._get_all_injected_args(tool)
+        self.tools_by_name: dict[str, BaseTool] = {tool.name: tool for tool in tools}
+        self._injected_args = {t.name: injection._get_all_injected_args(t) for t in tools}
         self._workers = branch.Workers()
 
     def _func(self, input: Any, config: RunnableConfig | None = None) -> Any:
@@ -144,20 +141,21 @@ class ToolNode:
 
     async def _execute_tool_async(self, request: ToolCallRequest, sync: bool = False) -> Output:
         """Run the tool; an error that `handle_tool_errors` covers becomes the answer."""
-        call, tool, config = request.tool_call, request.tool, request.runtime.config
+        call, tool, runtime = request.tool_call, request.tool, request.runtime
         if tool is None:
             return self._validate_tool_call(call)  # 1. Nobody has that name.
         # A tool that a wrapper supplies is not in the registry: it is looked at only now.
-        injected = self._injected_args.get(call["name"]) or injection._get_all_injected_args(tool)
+        known, name, config = self._injected_args, call["name"], runtime.config
+        injected = known[name] if name in known else injection._get_all_injected_args(tool)
         # Before the try: the model cannot mend a state that lacks a field.
-        args: Any = injection._inject_tool_args(call, injected, request.runtime, self.messages_key)
+        args: Any = injection._inject_tool_args(call, tool, injected, runtime, self.messages_key)
         try:
             try:
                 response = tool.invoke(args, config) if sync else await tool.ainvoke(args, config)
             except ValidationError as e:
-                names = {*injected.state, injected.store, injected.runtime}
-                reasons = tool_errors._filter_validation_errors(e, names)
-                raise tool_errors.ToolInvocationError(call["name"], e, call["args"], reasons) from e
+                filled = injected.keys() & args["args"].keys()
+                reasons = tool_errors._filter_validation_errors(e, filled)
+                raise tool_errors.ToolInvocationError(name, e, call["args"], reasons) from e
             return self._normalize_tool_response(response, call)  # 2.
         except Exception as error:
             content = tool_errors._handle_tool_error(error, flag=self.handle_tool_errors)

@@ -15,7 +15,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from minilc.course.behaviours import active
 from minilc.course.worlds import LANGCHAIN, MINILC, World
-from minilc.injection import _get_all_injected_args, _InjectedArgs
+from minilc.injection import _get_all_injected_args
 
 Invoke = Callable[..., Any]
 
@@ -589,10 +589,7 @@ def test_a_tool_is_looked_at_once() -> None:
         """Order an item."""
         return item
 
-    assert _get_all_injected_args(order) == _InjectedArgs(
-        state={"user": "user_id", "note": "note"},
-        store="store",
-        runtime="runtime",
-        all_injected_keys={"user", "note", "secret", "store", "runtime"},
-        _optional_state_args={"note"},
-    )
+    marks = _get_all_injected_args(order)
+    assert list(marks) == ["user", "note", "secret", "store", "runtime"]
+    assert [marks["user"].field, marks["note"].field] == ["user_id", "note"]
+    assert [marks["secret"], marks["runtime"]] == [MINILC.InjectedToolArg, MINILC.ToolRuntime]

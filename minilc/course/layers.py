@@ -230,7 +230,7 @@ LAYERS: tuple[Layer, ...] = (
         _mirrors(
             {
                 "langgraph.prebuilt.tool_node": (
-                    "ToolRuntime InjectedState InjectedStore _get_all_injected_args _InjectedArgs"
+                    "ToolRuntime InjectedState InjectedStore _get_all_injected_args"
                 ),
             }
         ),

@@ -269,7 +269,7 @@ class _AsksForRuntime(bridge.RealTool):
         call = ours(input)
         runtime = call["args"].pop("runtime")
         injected = injection._get_all_injected_args(self.inner)
-        call = injection._inject_tool_args(call, injected, runtime, "messages")
+        call = injection._inject_tool_args(call, self.inner, injected, runtime, "messages")
         return super().invoke(call, config)
 
 
