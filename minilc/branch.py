@@ -14,7 +14,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
-from inspect import iscoroutinefunction, isfunction, ismethod, signature
+from inspect import iscoroutinefunction, isroutine, signature
 from itertools import count
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
 from uuid import uuid4
@@ -280,11 +280,10 @@ class BranchSpec(NamedTuple):
         results = result if isinstance(result, list | tuple) else [result]
         if self.ends:
             results = [r if isinstance(r, Send) else self.ends[r] for r in results]
-        for result in results:
-            if result is None or result == START:
-                raise ValueError("Branch did not return a valid destination")
-            if isinstance(result, Send) and result.node == END:
-                raise InvalidUpdateError("Cannot send a packet to the END node")
+        if None in results or START in results:
+            raise ValueError("Branch did not return a valid destination")
+        if any(isinstance(r, Send) and r.node == END for r in results):
+            raise InvalidUpdateError("Cannot send a packet to the END node")
         return list(results)
 
 
@@ -428,8 +427,8 @@ def update_of(task: PregelTask) -> dict[str, Any]:
 
 def read_ends(action: Any) -> tuple[str, ...]:
     """The destinations that an action says it returns: a `Literal`, or a `Command[Literal]`."""
-    method = getattr(action, "__call__", None)  # noqa: B004  # of an object that can be called
-    function = action if isfunction(action) or ismethod(action) else method
+    # Of an object that can be called, its method says it.
+    function = action if isroutine(action) else getattr(action, "__call__", None)  # noqa: B004
     try:
         returns = typing.get_type_hints(function).get("return")
     except (NameError, TypeError):  # annotations that only people understand
@@ -460,11 +459,10 @@ def draw_graph(builder: Any) -> Graph:
     nodes, reached, found = builder.nodes, [START], dict[tuple[str, str], Edge]()
     for name in reached:  # grows on the way
         found |= {(name, end): Edge(name, end) for starts, end in builder.edges if name in starts}
-        labels = {end: end for end in nodes[name].ends} if name in nodes else {}
-        for spec in builder.branches.get(name, ()):
-            labels |= {end: str(label) for label, end in spec.ends.items()}
-        for end, label in labels.items():
-            found[name, end] = Edge(name, end, None if label == end else label, conditional=True)
+        labels = [(end, end) for end in nodes[name].ends] if name in nodes else []
+        labels += [pair for spec in builder.branches.get(name, ()) for pair in spec.ends.items()]
+        for label, end in labels:
+            found[name, end] = Edge(name, end, None if label == end else str(label), True)
         reached += sorted({end for _, end in found} - {*reached, END})
     for name in {end for _, end in found} - {start for start, _ in found} - {END}:
         found[name, END] = Edge(name, END)
