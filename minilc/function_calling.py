@@ -4,27 +4,23 @@ Mirrors langchain_core/utils/{function_calling,json_schema}.py, convert_to_anthr
 langchain_anthropic/chat_models.py, langchain_google_genai/_function_utils.py
 Leaves out pydantic.v1 models, Bedrock's dicts, OpenAI's custom (free text) tools, Google's own
 tools, Anthropic's own tools in `extras` and its eager_input_streaming, references into other files,
-a given JSON schema that is sent as it is, the advice that upstream adds to pydantic's error,
-convert_to_json_schema, tool_example_to_messages.
+checks of given dicts, a given JSON schema that is sent as it is, the advice that upstream adds to
+pydantic's error, convert_to_json_schema, tool_example_to_messages.
 """
 
 import functools
 import inspect
 import json
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel, Field
 from typing_extensions import is_typeddict
 
+from minilc import schema as schemas
 from minilc.base import BaseTool, Tool
-from minilc.schema import _build_model, _parse_google_docstring, create_schema_from_function
 
 # What Anthropic takes beside the name; a tool carries it in `extras`.
 _ANTHROPIC_EXTRA_FIELDS = "allowed_callers cache_control defer_loading input_examples".split()
-
-# What OpenAI takes. Anthropic has another word for the parameters.
-_OPENAI_KEYS = {key: key for key in ("name", "description", "parameters", "strict")}
-_OPENAI_KEYS["input_schema"] = "parameters"
 
 
 def convert_to_openai_tool(tool: Any, *, strict: bool | None = None) -> dict[str, Any]:
@@ -47,11 +43,9 @@ def convert_to_openai_function(function: Any, *, strict: bool | None = None) -> 
         ValueError: `function` is none of these.
     """
     result = _to_openai_function(function)
-    if strict is not None:
-        result["strict"] = strict
     if strict:
         result["parameters"] = _recursive_set_additional_properties_false(result["parameters"])
-    return result
+    return result if strict is None else result | {"strict": strict}
 
 
 def convert_to_anthropic_tool(tool: Any, *, strict: bool | None = None) -> dict[str, Any]:
@@ -81,23 +75,20 @@ def _to_openai_function(function: Any) -> dict[str, Any]:
     if isinstance(function, BaseTool):
         return _format_tool_to_openai_function(function)
     if isinstance(function, dict) and "name" in function:
-        # It is in OpenAI's shape already, or in Anthropic's.
-        return {_OPENAI_KEYS[key]: function[key] for key in function if key in _OPENAI_KEYS}
+        # In OpenAI's shape already, or in Anthropic's, which has another word for the parameters.
+        return {"parameters" if key == "input_schema" else key: function[key] for key in function}
     if is_typeddict(function):
         function = _typed_dict_to_pydantic(function)
     elif callable(function) and not hasattr(function, "model_json_schema"):
         # A docstring's `Args:` describe the parameters; injected ones are not the model's.
-        function = create_schema_from_function(
+        function = schemas.create_schema_from_function(
             function.__name__, function, parse_docstring=True, include_injected=False
         )
-    if hasattr(function, "model_json_schema"):
-        return _convert_json_schema_to_openai_function(function.model_json_schema())
-    if isinstance(function, dict) and "title" in function:
-        return _convert_json_schema_to_openai_function(function)
+    if hasattr(function, "model_json_schema") or isinstance(function, dict) and "title" in function:
+        return _convert_json_schema_to_openai_function(schemas._json_schema(function))
     hint = "Functions must be passed in as Dict, pydantic.BaseModel, or Callable. If they're a dict"
     hint += " they must either be in OpenAI function format or valid JSON schema with top-level "
-    hint += "'title' key."
-    raise ValueError(f"Unsupported function\n\n{function}\n\n{hint}")
+    raise ValueError(f"Unsupported function\n\n{function}\n\n{hint}'title' key.")
 
 
 def _format_tool_to_openai_function(tool: BaseTool) -> dict[str, Any]:
@@ -123,14 +114,13 @@ def _function_of_tool_schema(schema: type[BaseModel]) -> str:
 
 def _typed_dict_to_pydantic(typed_dict: Any) -> type[BaseModel]:
     hints = get_type_hints(typed_dict, include_extras=True)
-    description, texts = _parse_google_docstring(inspect.getdoc(typed_dict), list(hints))
+    description, texts = schemas._parse_google_docstring(inspect.getdoc(typed_dict), list(hints))
     fields: dict[str, Any] = {}
     for name, hint in hints.items():
         # Annotated[type, default, description]; a default of `...` means required.
-        annotated = get_args(hint) if get_origin(hint) is Annotated else (hint, ...)
-        type_, default, text = (*annotated, None)[:3]
-        fields[name] = (type_, Field(default, description=texts.get(name) or text))
-    return _build_model(typed_dict.__name__, fields, description)
+        default, text = (*getattr(hint, "__metadata__", (...,)), None)[:2]
+        fields[name] = (hint, Field(default, description=texts.get(name) or text))
+    return schemas._build_model(typed_dict.__name__, fields, description)
 
 
 def _convert_json_schema_to_openai_function(schema: dict[str, Any]) -> dict[str, Any]:
@@ -145,17 +135,17 @@ def _dereference_refs(node: Any, root: dict[str, Any], open_refs: frozenset[str]
 
     A reference that is inside of what it points to is dropped, since it would never end.
     """
-    if isinstance(node, list):
-        return [_dereference_refs(item, root, open_refs) for item in node]
-    if not isinstance(node, dict):
-        return node
-    result = {k: _dereference_refs(v, root, open_refs) for k, v in node.items() if k != "$ref"}
-    ref = node.get("$ref")
-    if ref is None or ref in open_refs:
-        return result
-    target = functools.reduce(dict.__getitem__, ref.split("/")[1:], root)
-    # What stands beside the reference, such as a description, is closer to the case.
-    return _dereference_refs(target, root, open_refs | {ref}) | result
+
+    def replaced(part: dict[str, Any]) -> dict[str, Any]:
+        ref = part.pop("$ref", None)
+        if ref is None or ref in open_refs:
+            return part
+        target = functools.reduce(dict.__getitem__, ref.split("/")[1:], root)
+        # What stands beside the reference, such as a description, is closer to the case.
+        return _dereference_refs(target, root, open_refs | {ref}) | part
+
+    # A schema is JSON, and a reader of JSON shows each object that it has read.
+    return json.loads(json.dumps(node), object_hook=replaced)
 
 
 def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
@@ -170,23 +160,18 @@ def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
     }
 
 
-def _recursive_set_additional_properties_false(schema: Any, of_names: bool = False) -> Any:
-    """A copy in which every object requires all its properties and takes no others.
+def _recursive_set_additional_properties_false(schema: dict[str, Any]) -> Any:
+    """A copy in which every object requires all its properties and takes no others."""
 
-    Args:
-        of_names: the keys are names of parameters, not words of JSON schema.
-    """
-    strict = _recursive_set_additional_properties_false
-    if isinstance(schema, list):
-        return [strict(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    result = {k: strict(v, k == "properties" and not of_names) for k, v in schema.items()}
-    if not of_names and {"properties", "additionalProperties"} & result.keys():
-        result["additionalProperties"] = False
-        if result.get("properties"):
-            result["required"] = list(result["properties"])
-    return result
+    def strictly(part: dict[str, Any]) -> dict[str, Any]:
+        # Where the keys are names of parameters, one may be called `type`: it has a schema.
+        if part.get("type") == "object":
+            part["additionalProperties"] = False
+            if part.get("properties"):
+                part["required"] = list(part["properties"])
+        return part
+
+    return json.loads(json.dumps(schema), object_hook=strictly)
 
 
 def _gemini_schema(schema: dict[str, Any]) -> dict[str, Any]:

@@ -385,13 +385,11 @@ def test_a_json_schema_without_properties_is_a_name_and_in_minilc_more() -> None
     }
 
 
-def test_openais_own_shape_passes_without_unknown_keys(lc: World) -> None:
-    given = {"name": "f", "parameters": {"type": "object"}, "strict": True, "other": 1}
-    assert lc.convert_to_openai_function(given) == {
-        "name": "f",
-        "parameters": {"type": "object"},
-        "strict": True,
-    }
+def test_openais_own_shape_passes_and_in_minilc_with_unknown_keys(lc: World) -> None:
+    """Row "tool-dicts": upstream drops them."""
+    given = {"name": "f", "parameters": {"type": "object"}, "strict": True}
+    other = {"minilc": {"other": 1}, "langchain": {}}[lc.name]
+    assert lc.convert_to_openai_function(given | {"other": 1}) == given | other
 
 
 def test_anthropics_shape_is_turned_into_openais(lc: World) -> None:
@@ -487,6 +485,17 @@ def test_strict_leaves_a_given_dict_as_it_was(lc: World) -> None:
     lc.convert_to_openai_function(given, strict=True)
     if lc.name == "minilc" or active("strict-given-dict"):
         assert given == before
+
+
+def test_strict_closes_what_says_that_it_is_an_object(lc: World) -> None:
+    """Row "tool-dicts": upstream also what has properties; it leaves what has none."""
+    for parameters, closer in (
+        ({"type": "object"}, "minilc"),
+        ({"properties": {"x": {"type": "string"}}}, "langchain"),
+    ):
+        given = {"name": "f", "parameters": parameters}
+        told = lc.convert_to_openai_function(given, strict=True)["parameters"]
+        assert told.get("additionalProperties") is (False if lc.name == closer else None)
 
 
 def test_strict_needs_parameters(lc: World) -> None:

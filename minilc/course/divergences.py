@@ -158,9 +158,11 @@ DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
         "tool-dicts",
         6,
-        "A dict is checked for the types of OpenAI's own tools and for a strict that contradicts.",
-        "Any type but a schema's is a provider's own tool, and the strict that is asked for wins.",
-        "The list of types grows with each release; the other check meets what nobody writes.",
+        "A dict is checked: its keys, the types of OpenAI's own tools, a strict that contradicts; "
+        "for strict an object is also what has properties and does not say its type.",
+        "Other keys go along, any type but a schema's is a provider's own tool, the strict that "
+        "is asked for wins, and an object says that it is one.",
+        "What is written by hand is its writer's; a provider says what it does not take.",
     ),
     Divergence(
         "anthropic-streaming",

@@ -326,7 +326,7 @@ def from_number(lc: World) -> Any:
     return lc.convert_to_openai_tool(5)
 
 
-@case(LAYER, "what is in OpenAI's shape passes, without unknown keys")
+@case(LAYER, "what is in OpenAI's shape passes, and so do unknown keys", differs="tool-dicts")
 def from_openai_function(lc: World) -> Any:
     function = {"name": "f", "description": "F.", "parameters": {"type": "object"}, "extra": 1}
     return lc.convert_to_openai_tool(function)
@@ -356,6 +356,12 @@ def from_anthropic_shape(lc: World) -> Any:
 @case(LAYER, "a strict that contradicts the given one is refused", differs="tool-dicts")
 def strict_contradicted(lc: World) -> Any:
     given = {"name": "f", "parameters": {"type": "object", "properties": {}}, "strict": False}
+    return lc.convert_to_openai_function(given, strict=True)
+
+
+@case(LAYER, "strict parameters that do not say their type", differs="tool-dicts")
+def strict_untyped(lc: World) -> Any:
+    given = {"name": "f", "parameters": {"properties": {"x": {"type": "string"}}}}
     return lc.convert_to_openai_function(given, strict=True)
 
 
