@@ -5,8 +5,8 @@ langchain_openai/chat_models/base.py
 Leaves out streaming, batches, caching, callbacks (there is no `run_manager`), rate limits,
 `_llm_type`, `with_structured_output`, a class of its own for what `bind` returns; of OpenAI
 retries, an async connection, the responses API, `response_format`, audio, the role `developer`, the
-translation of content blocks, all answers of several but the first, the details of the usage, a
-class of error for each status.
+translation of content blocks, all answers of several but the first, usage_metadata, a class of
+error for each status.
 """
 
 import copy
@@ -14,19 +14,16 @@ import json
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from minilc import messages as protocol
 from minilc.base import Config, run_in_executor
 from minilc.function_calling import convert_to_openai_tool
-from minilc.messages import AIMessage, BaseMessage, ToolMessage
+from minilc.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
 
 Messages = list[BaseMessage]
 Stop = list[str] | None
-Tools = Sequence[Any]
 
 
 class ChatGeneration(BaseModel):
@@ -43,11 +40,9 @@ class ChatResult(BaseModel):
     llm_output: dict[str, Any] | None = None
 
 
-class BaseChatModel(BaseModel, ABC):
+# A field may be called `model_name`: pydantic would keep such names for itself.
+class BaseChatModel(BaseModel, ABC, arbitrary_types_allowed=True, protected_namespaces=()):
     """Messages in, one message out. A subclass writes `_generate`."""
-
-    # A field may be called `model_name`: pydantic would keep such names for itself.
-    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
     # What `bind` keeps for each call.
     kwargs: dict[str, Any] = Field(default_factory=dict, repr=False)
@@ -68,7 +63,7 @@ class BaseChatModel(BaseModel, ABC):
         """The same model, with `kwargs` in each of its calls."""
         return self.model_copy(update={"kwargs": self.kwargs | kwargs})
 
-    def bind_tools(self, tools: Tools, **kwargs: Any) -> Self:
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Self:
         """The same model, with `tools` in each of its requests, in the format of its provider.
 
         `tool_choice` goes along; a model may have to say it in its provider's words.
@@ -84,24 +79,22 @@ class BaseChatModel(BaseModel, ABC):
         return await run_in_executor(self._generate, messages, stop, **kwargs)
 
 
-def _convert_input(model_input: Any) -> Messages:
-    if not isinstance(model_input, Sequence):
+def _convert_input(given: Any) -> Messages:
+    if not isinstance(given, Sequence):
         expected = "Must be a PromptValue, str, or list of BaseMessages."
-        raise ValueError(f"Invalid input type {type(model_input)}. {expected}")
+        raise ValueError(f"Invalid input type {type(given)}. {expected}")
     # A text is a sequence too, but of letters.
-    model_input = [model_input] if isinstance(model_input, str) else model_input
-    return protocol.convert_to_messages(model_input)
+    return convert_to_messages([given] if isinstance(given, str) else given)
 
 
 def _first_answer(result: ChatResult) -> BaseMessage:
     """The first message, with an id, and with what the provider said as its metadata."""
     generation = result.generations[0]
-    message = generation.message
-    message.id = message.id or f"lc_run--{uuid.uuid4()}-0"
     # The closer to the answer, the more it says: of the request, of the answer, its own.
-    if said := (result.llm_output or {}) | (generation.generation_info or {}):
-        message.response_metadata = said | message.response_metadata
-    return message
+    said = (result.llm_output or {}) | (generation.generation_info or {})
+    said |= generation.message.response_metadata
+    id = generation.message.id or f"lc_run--{uuid.uuid4()}-0"
+    return generation.message.model_copy(update={"id": id, "response_metadata": said})
 
 
 class GenericFakeChatModel(BaseChatModel):
@@ -110,20 +103,16 @@ class GenericFakeChatModel(BaseChatModel):
     messages: Iterator[AIMessage | str]
 
     def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
-        return _result_of(next(self.messages))
-
-
-def _result_of(answer: Any) -> ChatResult:
-    message = AIMessage(content=answer) if isinstance(answer, str) else answer
-    return ChatResult(generations=[ChatGeneration(message=message)])
+        answer = next(self.messages)
+        message = AIMessage(content=answer) if isinstance(answer, str) else answer
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 class ScriptExhausted(RuntimeError):
     """A scripted model was asked, and its script has no answer."""
 
 
-@dataclass
-class ScriptedRequest:
+class ScriptedRequest(NamedTuple):
     """One request to a scripted model: what it was sent, the tools as JSON."""
 
     messages: list[Any]
@@ -151,28 +140,25 @@ class ScriptedChatModel(BaseChatModel):
         self._script = script if callable(script) else iter(script)
 
     def play(self, messages: Any, tools: Any = None, tool_choice: Any = None, **kwargs: Any) -> Any:
-        """Keep the request and give the next answer: a text, or a message that nobody shares.
+        """Keep the request and give the next answer, a message that nobody shares.
 
         Raises:
             ScriptExhausted: there is none left, or the function gave none.
-            TypeError: it is neither a text nor a message.
         """
         self.requests.append(ScriptedRequest(messages, tools or [], tool_choice, kwargs))
         answer = self._script(messages) if callable(self._script) else next(self._script, None)
         if answer is None:
             number, last = len(self.requests), messages[-1].content if messages else None
             raise ScriptExhausted(f"The script has no answer to request {number}, after {last!r}.")
-        if not isinstance(answer, str) and not hasattr(answer, "content"):
-            raise TypeError(f"A script answers with messages or texts (got {answer!r}).")
-        # Whoever gets a message gives it an id; the one in the script stays as it was.
-        return copy.deepcopy(answer)
+        # Whoever gets a message may change it; the one in the script stays as it was.
+        return AIMessage(content=answer) if isinstance(answer, str) else copy.deepcopy(answer)
 
-    def bind_tools(self, tools: Tools, *, strict: Any = None, **kwargs: Any) -> Self:
+    def bind_tools(self, tools: Sequence[Any], *, strict: Any = None, **kwargs: Any) -> Self:
         """Bind the tools in OpenAI's format, and `tool_choice` as it is given."""
         return self.bind(tools=[convert_to_openai_tool(t, strict=strict) for t in tools], **kwargs)
 
     def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
-        return _result_of(self.play(messages, **kwargs))
+        return ChatResult(generations=[ChatGeneration(message=self.play(messages, **kwargs))])
 
     async def _agenerate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         # No thread, since there is nothing to wait for.
@@ -183,15 +169,14 @@ class APIStatusError(Exception):
     """The endpoint answered with an error, or with something that is no completion."""
 
 
-class OpenAIChatModel(BaseChatModel):
+class OpenAIChatModel(BaseChatModel, extra="allow"):
     """A model behind an HTTP endpoint that talks as OpenAI's chat completions do.
+
+    What else it is given, such as `temperature`, goes into the body of every request.
 
     Args:
         transport: an httpx transport, to go another way than the network.
     """
-
-    # What else it is given, such as `temperature`, goes into the body of every request.
-    model_config = ConfigDict(extra="allow")
 
     model: str
     api_key: str = Field(default="", repr=False)
@@ -199,7 +184,7 @@ class OpenAIChatModel(BaseChatModel):
     transport: Any = None
 
     def bind_tools(
-        self, tools: Tools, *, tool_choice: Any = None, strict: Any = None, **kwargs: Any
+        self, tools: Sequence[Any], *, tool_choice: Any = None, strict: Any = None, **kwargs: Any
     ) -> Self:
         """Bind the tools; `tool_choice` is "auto", "none", "any", a tool's name, True or a dict."""
         formatted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
@@ -208,9 +193,7 @@ class OpenAIChatModel(BaseChatModel):
             tool_choice = {"type": "function", "function": {"name": tool_choice}}
         elif tool_choice in ("any", True):
             tool_choice = "required"
-        if tool_choice:
-            kwargs["tool_choice"] = tool_choice
-        return self.bind(tools=formatted, **kwargs)
+        return self.bind(tools=formatted, tool_choice=tool_choice or None, **kwargs)
 
     def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         # Imported here, so that only who uses this class needs it.
@@ -218,8 +201,8 @@ class OpenAIChatModel(BaseChatModel):
 
         # The call's arguments come last: they win over the model's own.
         body = {"model": self.model, "stream": False, **(self.model_extra or {}), **kwargs}
-        body |= {"stop": stop} if stop else {}
-        body["messages"] = [_convert_message_to_dict(message) for message in messages]
+        body |= {"stop": stop, "messages": [_convert_message_to_dict(m) for m in messages]}
+        body = {key: value for key, value in body.items() if value is not None}
         headers = {"Authorization": f"Bearer {self.api_key}"}
         with httpx.Client(transport=self.transport, headers=headers, timeout=600) as client:
             return _create_chat_result(client.post(f"{self.base_url}/chat/completions", json=body))
@@ -234,9 +217,8 @@ def _convert_message_to_dict(message: BaseMessage) -> dict[str, Any]:
     result: dict[str, Any] = {"role": _ROLES[message.type], "content": message.content}
     if isinstance(message, ToolMessage):
         # No name and no status: the id is all that ties a result to its call.
-        result["tool_call_id"] = message.tool_call_id
-    elif message.name:
-        result["name"] = message.name
+        return result | {"tool_call_id": message.tool_call_id}
+    result |= {"name": message.name} if message.name else {}
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
         calls = [*message.tool_calls, *message.invalid_tool_calls]
         result["tool_calls"] = [_lc_tool_call_to_openai_tool_call(call) for call in calls]
@@ -263,14 +245,10 @@ def _create_chat_result(response: Any) -> ChatResult:
     if response.is_error or '"choices"' not in response.text:
         raise APIStatusError(f"Error code: {response.status_code} - {response.text:.500}")
     body = response.json()
-    choice, usage = body["choices"][0], body.get("usage")
-    message = _convert_dict_to_message(choice["message"])
-    if usage:
-        sent, written = usage["prompt_tokens"], usage["completion_tokens"]
-        counts = {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
-        message.usage_metadata = counts
+    choice = body["choices"][0]
     said = {"model_provider": "openai", "model_name": body.get("model"), "id": body.get("id")}
-    said |= {"finish_reason": choice.get("finish_reason"), "token_usage": usage}
+    said |= {"finish_reason": choice.get("finish_reason"), "token_usage": body.get("usage")}
+    message = _convert_dict_to_message(choice["message"])
     return ChatResult(generations=[ChatGeneration(message=message, generation_info=said)])
 
 
@@ -285,8 +263,6 @@ def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
             args = json.loads(arguments or "{}", strict=False) or {}
             read["tool_calls"].append(call | {"name": name or "", "args": args})
         except json.JSONDecodeError as error:
-            text = f"Function {name} arguments:\n\n{arguments}\n\nare not valid JSON. Received "
-            text += protocol.create_message(f"JSONDecodeError {error}", "OUTPUT_PARSING_FAILURE")
-            read["invalid_tool_calls"].append(call | {"error": text})
+            read["invalid_tool_calls"].append(call | {"error": str(error)})
     refusal = {"refusal": message.get("refusal")}
     return AIMessage(content=message.get("content") or "", additional_kwargs=refusal, **read)

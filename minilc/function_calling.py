@@ -52,11 +52,10 @@ def convert_to_anthropic_tool(tool: Any, *, strict: bool | None = None) -> dict[
     """`tool` as Anthropic takes it in `tools`: the schema is called `input_schema`."""
     if isinstance(tool, dict) and tool.keys() >= {"name", "description", "input_schema"}:
         return dict(tool)
-    function = convert_to_openai_tool(tool, strict=strict)["function"]
-    result = {"name": function["name"], "input_schema": function["parameters"]}
-    result |= {key: function[key] for key in ("description", "strict") if key in function}
-    extras = (tool.extras or {}) if isinstance(tool, BaseTool) else {}
-    return result | {k: v for k, v in extras.items() if k in _ANTHROPIC_EXTRA_FIELDS}
+    said = convert_to_openai_tool(tool, strict=strict)["function"]
+    known = (getattr(tool, "extras", None) or {}) | said | {"input_schema": said["parameters"]}
+    fields = ("name", "description", "input_schema", "strict", *_ANTHROPIC_EXTRA_FIELDS)
+    return {key: known[key] for key in fields if key in known}
 
 
 def convert_to_gemini_tool(tool: Any) -> dict[str, Any]:
@@ -98,11 +97,10 @@ def _format_tool_to_openai_function(tool: BaseTool) -> dict[str, Any]:
         parameters = {"properties": properties, "required": ["__arg1"], "type": "object"}
         return {"name": tool.name, "description": tool.description, "parameters": parameters}
     if isinstance(schema := tool.tool_call_schema, dict):
-        function = _convert_json_schema_to_openai_function(schema)
+        result = _convert_json_schema_to_openai_function(schema)
     else:
-        function = json.loads(_function_of_tool_schema(schema))
-    function["description"] = tool.description or function["description"]
-    return function | {"name": tool.name}
+        result = json.loads(_function_of_tool_schema(schema))
+    return result | {"name": tool.name, "description": tool.description or result["description"]}
 
 
 @functools.lru_cache(maxsize=512)
@@ -148,16 +146,14 @@ def _dereference_refs(node: Any, root: dict[str, Any], open_refs: frozenset[str]
     return json.loads(json.dumps(node), object_hook=replaced)
 
 
-def _rm_titles(schema: dict[str, Any], parent_key: str = "") -> dict[str, Any]:
+def _rm_titles(schema: dict[str, Any]) -> dict[str, Any]:
     """`schema` without the titles that pydantic makes; a parameter called `title` stays.
 
     As upstream, it does not look into lists: the options of `anyOf` keep their titles.
     """
-    return {
-        key: _rm_titles(value, key) if isinstance(value, dict) else value
-        for key, value in schema.items()
-        if key != "title" or (parent_key == "properties" and isinstance(value, dict))
-    }
+    # A title is a text, and a parameter has a schema.
+    kept = {k: v for k, v in schema.items() if k != "title" or isinstance(v, dict)}
+    return {k: _rm_titles(v) if isinstance(v, dict) else v for k, v in kept.items()}
 
 
 def _recursive_set_additional_properties_false(schema: dict[str, Any]) -> Any:

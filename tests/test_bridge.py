@@ -245,7 +245,7 @@ def test_a_middleware_stands_around_the_other_worlds_steps(way: Way) -> None:
         model = lc.ScriptedChatModel(script)
         agent = lc.create_agent(model, [plain(lc)], middleware=[middleware])
         state = agent.invoke({"messages": [lc.HumanMessage("北京？")]})
-        return read([state, [vars(request) for request in model.requests]])
+        return read([state, [request._asdict() for request in model.requests]])
 
     assert run(way.to, crossed) == run(way.source, given)
 

@@ -110,6 +110,19 @@ def test_an_answer_gets_an_id_of_its_run_unless_it_has_one(lc: World, invoke: In
     assert third == "mine"
 
 
+def test_a_message_that_is_given_twice(lc: World, invoke: Invoke) -> None:
+    """Row "answers-untouched": upstream's second answer has the id of the first."""
+    given = lc.AIMessage("a")
+    model = model_of(lc, lambda *args: result_of(lc, given, llm_output={"model_name": "m"}))
+    first, second = invoke(model, "hi"), invoke(model, "hi")
+    assert first.response_metadata == second.response_metadata == {"model_name": "m"}
+    if lc.name == "minilc":
+        assert first.id != second.id
+        assert given == lc.AIMessage("a")
+    else:
+        assert first.id == second.id == given.id
+
+
 def test_what_the_provider_says_is_in_response_metadata(lc: World, invoke: Invoke) -> None:
     message = lc.AIMessage("a", response_metadata={"finish_reason": "own"})
     info = {"finish_reason": "stop", "logprobs": 1}
@@ -314,9 +327,11 @@ def test_a_script_is_no_text_and_an_answer_is_one_or_a_message(lc: World, invoke
     with pytest.raises(TypeError) as caught:
         lc.ScriptedChatModel("one")
     assert str(caught.value) == "A script must be a list of answers or a function (got 'one')."
-    with pytest.raises(TypeError) as caught:
-        invoke(lc.ScriptedChatModel([5]), "hi")
-    assert str(caught.value) == "A script answers with messages or texts (got 5)."
+    for answer in (5, ["hi"], {"content": "hi"}):
+        with pytest.raises(
+            ValidationError, match="^1 validation error for ChatGeneration\nmessage"
+        ):
+            invoke(lc.ScriptedChatModel([answer]), "hi")
 
 
 def test_two_runs_do_not_share_what_a_script_answers(lc: World, invoke: Invoke) -> None:
@@ -345,11 +360,6 @@ def without_none(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: without_none(v) for k, v in value.items() if v is not None}
     return value
-
-
-def usage_of(answer: Any) -> Any:
-    """Row "openai-usage-details": upstream has two more keys."""
-    return {k: v for k, v in answer.usage_metadata.items() if k.endswith("_tokens")}
 
 
 def read(lc: World, invoke: Invoke, reply: Any) -> Any:
@@ -389,7 +399,6 @@ def test_a_question_is_sent_and_its_answer_read(lc: World, invoke: Invoke) -> No
         "id": "chatcmpl-1",
         "finish_reason": "stop",
     }
-    assert usage_of(answer) == {"input_tokens": 20, "output_tokens": 5, "total_tokens": 25}
     assert answer.id.startswith("lc_run--")
 
 
@@ -546,16 +555,18 @@ def test_a_line_break_inside_a_text_is_no_fault(lc: World, invoke: Invoke) -> No
 
 
 def test_broken_arguments_are_kept_as_invalid_calls(lc: World, invoke: Invoke) -> None:
+    """Row "invalid-call-error": upstream says more about them."""
     broken = '{"city": "北京'
     reply = completion(tool_calls=[("get_weather", broken), ("add", '{"a": 1}'), ("f", "no json")])
     answer = read(lc, invoke, reply)
     page = "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE"
 
     def invalid(id_: str, name: str, args: str, reason: str) -> dict[str, Any]:
-        error = (
+        whole = (
             f"Function {name} arguments:\n\n{args}\n\nare not valid JSON. Received JSONDecodeError "
             f"{reason}\nFor troubleshooting, visit: {page} "
         )
+        error = {"minilc": reason, "langchain": whole}[lc.name]
         kind = "invalid_tool_call"
         return {"type": kind, "id": id_, "name": name, "args": args, "error": error}
 
@@ -590,15 +601,23 @@ def test_a_refusal_is_read(lc: World, invoke: Invoke) -> None:
     assert (answer.content, answer.additional_kwargs) == ("", {"refusal": "不行"})
 
 
-def test_usage_is_read_without_its_details(lc: World, invoke: Invoke) -> None:
-    """Row "openai-usage-details"."""
+def test_the_usage_is_kept_in_openais_words(lc: World, invoke: Invoke) -> None:
+    """Row "openai-usage": upstream also says it in its own."""
     reply = completion("ok")
     reply["usage"]["prompt_tokens_details"] = {"cached_tokens": 8}
-    usage = read(lc, invoke, reply).usage_metadata
-    details = {"minilc": None, "langchain": {"cache_read": 8}}[lc.name]
-    assert (usage["input_tokens"], usage.get("input_token_details")) == (20, details)
-    del reply["usage"]
-    assert read(lc, invoke, reply).usage_metadata is None
+    answer = read(lc, invoke, reply)
+    usage = without_none(answer.response_metadata["token_usage"])
+    assert usage == {
+        "prompt_tokens": 20,
+        "completion_tokens": 5,
+        "total_tokens": 25,
+        "prompt_tokens_details": {"cached_tokens": 8},
+    }
+    if lc.name == "minilc":
+        assert answer.usage_metadata is None
+    else:
+        assert answer.usage_metadata["input_tokens"] == 20
+        assert answer.usage_metadata["input_token_details"] == {"cache_read": 8}
 
 
 def test_the_first_of_several_choices_is_the_answer(lc: World, invoke: Invoke) -> None:

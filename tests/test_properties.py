@@ -580,7 +580,7 @@ def check_agent(example: dict[str, Any]) -> None:
     def outcome(lc: World) -> Any:
         model = lc.ScriptedChatModel([message(lc, told) for told in example["script"]])
         result = attempt(lambda: run_agent(lc, model, example))
-        return result, [vars(request) for request in model.requests]
+        return result, [request._asdict() for request in model.requests]
 
     twin(outcome).assert_equal()
 

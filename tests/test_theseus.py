@@ -75,9 +75,9 @@ def described(tool: Any) -> Any:
     return tool.model_copy(update={"description": "A tool."})
 
 
-def in_haste(result: Any) -> Any:
-    result.generations[0].message.content += "!"
-    return result
+def in_haste(message: Any) -> Any:
+    message.content += "!"
+    return message
 
 
 def thoughtless(call: Any) -> Any:
@@ -109,7 +109,7 @@ BROKEN: dict[str, tuple[str, Any]] = {
         "convert_to_openai_tool",
         changed(function_calling.convert_to_openai_tool, lambda tool: tool | {"strict": True}),
     ),
-    "chat_models": ("_result_of", changed(chat_models._result_of, in_haste)),
+    "chat_models": ("_first_answer", changed(chat_models._first_answer, in_haste)),
     "branch": (
         "BranchSpec._finish",
         changed(branch.BranchSpec._finish, lambda targets: targets[:1]),

@@ -235,11 +235,26 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "The keys come from the classes of OpenAI's client, which minilc does without.",
     ),
     Divergence(
-        "openai-usage-details",
+        "openai-usage",
         7,
-        "usage_metadata counts cached, spoken and thought tokens apart.",
-        "It has the three counts of tokens alone.",
+        "usage_metadata counts the tokens of an answer, in the words of all providers.",
+        "It is None; what OpenAI says of them stands in response_metadata, as token_usage.",
         "They matter for a bill and not for a tool call.",
+    ),
+    Divergence(
+        "invalid-call-error",
+        7,
+        "The error of a call that could not be read repeats its name and its arguments, and "
+        "points to a page.",
+        "It is what the reader of JSON says: what is wrong, and where.",
+        "Name and arguments stand beside it in the call.",
+    ),
+    Divergence(
+        "answers-untouched",
+        7,
+        "The message that a model returns gets its id in place: given twice, it keeps the first.",
+        "A copy gets the id; a message that is given twice gets two.",
+        "What you were given stays as it was, so that it can be given again.",
     ),
     Divergence(
         "openai-content-blocks",

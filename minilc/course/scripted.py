@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
-from minilc import chat_models
+from minilc import chat_models, messages
 
 
 class ScriptedChatModel(BaseChatModel):
@@ -66,8 +66,6 @@ class ScriptedChatModel(BaseChatModel):
 
 def _in_this_world(answer: Any) -> BaseMessage:
     """A script may be written with minilc's messages or with texts; LangChain gets its own."""
-    if isinstance(answer, BaseMessage):
+    if not isinstance(answer, messages.BaseMessage):
         return answer
-    if isinstance(answer, str):
-        return AIMessage(content=answer)
     return messages_from_dict([{"type": answer.type, "data": answer.model_dump()}])[0]

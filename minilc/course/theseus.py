@@ -141,7 +141,7 @@ class Ship:
         """Have the conversation: the state at its end, and what the model was sent."""
         given = {"messages": [self.world(1).HumanMessage(QUESTION)]}
         state = self.graph.invoke((ours if self.stage >= 9 else real)(given))
-        return {**state, "requests": [vars(request) for request in self.model.requests]}
+        return {**state, "requests": [request._asdict() for request in self.model.requests]}
 
     # Layers 1 to 7: what an agent is given.
 

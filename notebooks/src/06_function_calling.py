@@ -225,13 +225,13 @@ assert result.score == 4
 result
 
 # %% [markdown] lang="en"
-# This is minilc's. It has one test more, for a parameter that is itself called `properties`.
+# This is minilc's. It asks the value instead of the parent: a title is a text, and a parameter has a schema.
 
 # %% source="minilc.function_calling:_rm_titles"
 from minilc.function_calling import _rm_titles
 
 # %% [markdown] lang="en"
-# Try it: delete `or (...)` above, run it, and run the judge below. Which parameter is missing? Then put it back.
+# Try it: delete `or isinstance(v, dict)` above, run it, and run the judge below. Which parameter is missing? Then put it back.
 
 # %%
 result = twin(lambda lc: lc.convert_to_openai_tool(lc.tool(visit)), title="visit")

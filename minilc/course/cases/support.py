@@ -41,4 +41,4 @@ def road(state: dict[str, Any]) -> list[str]:
 
 def sent(model: Any) -> list[dict[str, Any]]:
     """What a scripted model was sent, request by request."""
-    return [vars(request) for request in model.requests]
+    return [request._asdict() for request in model.requests]
