@@ -90,11 +90,11 @@ def _convert_input(given: Any) -> Messages:
 def _first_answer(result: ChatResult) -> BaseMessage:
     """The first message, with an id, and with what the provider said as its metadata."""
     generation = result.generations[0]
+    message, said = generation.message, generation.generation_info or {}
+    message.id = message.id or f"lc_run--{uuid.uuid4()}-0"
     # The closer to the answer, the more it says: of the request, of the answer, its own.
-    said = (result.llm_output or {}) | (generation.generation_info or {})
-    said |= generation.message.response_metadata
-    id = generation.message.id or f"lc_run--{uuid.uuid4()}-0"
-    return generation.message.model_copy(update={"id": id, "response_metadata": said})
+    message.response_metadata = (result.llm_output or {}) | said | message.response_metadata
+    return message
 
 
 class GenericFakeChatModel(BaseChatModel):
@@ -150,7 +150,7 @@ class ScriptedChatModel(BaseChatModel):
         if answer is None:
             number, last = len(self.requests), messages[-1].content if messages else None
             raise ScriptExhausted(f"The script has no answer to request {number}, after {last!r}.")
-        # Whoever gets a message may change it; the one in the script stays as it was.
+        # Whoever gets a message gives it an id; the one in the script stays as it was.
         return AIMessage(content=answer) if isinstance(answer, str) else copy.deepcopy(answer)
 
     def bind_tools(self, tools: Sequence[Any], *, strict: Any = None, **kwargs: Any) -> Self:

@@ -250,13 +250,6 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "Name and arguments stand beside it in the call.",
     ),
     Divergence(
-        "answers-untouched",
-        7,
-        "The message that a model returns gets its id in place: given twice, it keeps the first.",
-        "A copy gets the id; a message that is given twice gets two.",
-        "What you were given stays as it was, so that it can be given again.",
-    ),
-    Divergence(
         "openai-content-blocks",
         7,
         "Blocks of other providers are translated or dropped; a developer speaks as one.",
