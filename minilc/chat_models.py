@@ -93,7 +93,7 @@ def _first_answer(result: ChatResult) -> BaseMessage:
     message, said = generation.message, generation.generation_info or {}
     message.id = message.id or f"lc_run--{uuid.uuid4()}-0"
     # The closer to the answer, the more it says: of the request, of the answer, its own.
-    message.response_metadata = (result.llm_output or {}) | said | message.response_metadata
+    message.response_metadata.update((result.llm_output or {}) | said | message.response_metadata)
     return message
 
 
