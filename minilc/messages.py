@@ -3,17 +3,16 @@
 Mirrors langchain_core/messages/{base,human,system,ai,tool,modifier,utils}.py
 Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded), content_blocks
 (the standard form of content), serialisation, `.text()` as a call, `html=` and invalid calls of
-pretty_repr, calls and unknown keys in additional_kwargs, checks of usage_metadata; of
-dicts that become messages the role `remove`, what remembers the role `developer`, and arguments of
-OpenAI's calls that are a dict already.
+pretty_repr, bold titles, calls and unknown keys in additional_kwargs, checks of usage_metadata, the
+error about the content of a RemoveMessage; of dicts that become messages the role `remove`, what
+remembers the role `developer`, and arguments of OpenAI's calls that are a dict already.
 """
 
 import json
-import sys
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 # Comes with pydantic, which takes no other TypedDict before Python 3.12.
 from typing_extensions import TypedDict
@@ -50,10 +49,8 @@ class BaseMessage(BaseModel):
         return f"{title:=^80}{name}\n\n{self.content}"
 
     def pretty_print(self) -> None:
-        """Print `pretty_repr`, with a bold title where somebody sits before the interpreter."""
-        title = f" {self.type.title()} Message "
-        bold = f"\033[1m{title}\033[0m" if hasattr(sys, "ps2") else title
-        print(self.pretty_repr().replace(title, bold, 1))
+        """Print `pretty_repr`."""
+        print(self.pretty_repr())
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         # A field that still has its default says nothing; empty dicts and lists are shown.
@@ -82,14 +79,18 @@ class ToolCall(TypedDict):
     type: NotRequired[Literal["tool_call"]]
 
 
+# Providers need not say what says nothing: of a broken call often only the text is known.
+_Absent = Annotated[str | None, Field(default=None)]
+
+
 class InvalidToolCall(TypedDict):
     """A request that could not be read; `args` is the text that the model wrote."""
 
-    type: Literal["invalid_tool_call"]
-    id: str | None
-    name: str | None
-    args: str | None
-    error: str | None
+    type: Annotated[Literal["invalid_tool_call"], Field(default="invalid_tool_call")]
+    id: _Absent
+    name: _Absent
+    args: _Absent
+    error: _Absent
 
 
 def tool_call(*, name: str, args: dict[str, Any], id: str | None, type: Any = None) -> ToolCall:
@@ -105,15 +106,10 @@ class AIMessage(BaseMessage):
     invalid_tool_calls: list[InvalidToolCall] = Field(default_factory=list)
     usage_metadata: dict[str, Any] | None = None
 
-    @model_validator(mode="before")
+    @field_validator("tool_calls", mode="before")
     @classmethod
-    def _backwards_compat_tool_calls(cls, values: dict[str, Any]) -> dict[str, Any]:
-        # Providers need not say what says nothing: of a broken call often only the text is known.
-        absent: Any = {"type": "invalid_tool_call"} | dict.fromkeys(("name", "args", "id", "error"))
-        invalid = values.get("invalid_tool_calls") or []
-        values["tool_calls"] = [tool_call(**call) for call in values.get("tool_calls") or []]
-        values["invalid_tool_calls"] = [{**absent, **call} for call in invalid]
-        return values
+    def _backwards_compat_tool_calls(cls, calls: Any) -> list[ToolCall]:
+        return [tool_call(**call) for call in calls or []]
 
     def pretty_repr(self) -> str:
         """The message, then its tool calls with their arguments."""
@@ -154,8 +150,6 @@ class RemoveMessage(BaseMessage):
     type: Literal["remove"] = "remove"
 
     def __init__(self, id: str, **kwargs: Any) -> None:
-        if kwargs.pop("content", None):
-            raise ValueError("RemoveMessage does not support 'content' field.")
         super().__init__("", id=id, **kwargs)
 
 
@@ -181,10 +175,9 @@ def convert_to_messages(messages: Iterable[Any]) -> list[BaseMessage]:
 def _convert_to_message(message: Any) -> BaseMessage:
     if isinstance(message, BaseMessage):
         return message
-    if isinstance(message, str):
-        return _create_message_from_message_type("human", message)
-    if isinstance(message, list | tuple) and len(message) == 2:
-        return _create_message_from_message_type(*message)
+    pair = ("human", message) if isinstance(message, str) else message
+    if isinstance(pair, list | tuple) and len(pair) == 2:
+        return _create_message_from_message_type(*pair)
     if not isinstance(message, dict):
         raise NotImplementedError(create_message(f"Unsupported message type: {type(message)}"))
     # OpenAI calls it role, a dumped message type.

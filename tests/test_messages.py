@@ -1,6 +1,7 @@
 """Layer 1: what a message is, what it coerces, what it refuses."""
 
 import json
+import sys
 from typing import Any
 from uuid import UUID
 
@@ -127,8 +128,6 @@ def test_a_tool_message_may_be_returned_by_a_tool(lc: World) -> None:
 
 def test_a_remove_message_has_an_id_and_no_content(lc: World) -> None:
     assert (lc.RemoveMessage("1").id, lc.RemoveMessage(id="1").content) == ("1", "")
-    with pytest.raises(ValueError, match="^RemoveMessage does not support 'content' field.$"):
-        lc.RemoveMessage(id="1", content="x")
 
 
 def test_any_message_picks_the_class_by_type(lc: World) -> None:
@@ -154,6 +153,26 @@ def test_pretty_print_shows_the_calls(lc: World, capsys: pytest.CaptureFixture[s
         "  Args:\n"
         "    city: 北京\n"
     )
+
+
+def test_a_remove_message_with_content_is_refused_in_words_of_its_own_or_of_python() -> None:
+    assert divergences.row("remove-with-content")
+    with pytest.raises(ValueError, match="^RemoveMessage does not support 'content' field.$"):
+        LANGCHAIN.RemoveMessage(id="1", content="x")
+    with pytest.raises(TypeError, match="got multiple values for argument 'content'$"):
+        MINILC.RemoveMessage(id="1", content="x")
+
+
+def test_titles_are_never_bold_in_minilc(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert divergences.row("bold-titles")
+    # Where somebody sits before the interpreter, it has a second prompt.
+    monkeypatch.setattr(sys, "ps2", "... ", raising=False)
+    line = "================================"
+    for lc, title in ((LANGCHAIN, "\033[1m Human Message \033[0m"), (MINILC, " Human Message ")):
+        lc.HumanMessage("hi").pretty_print()
+        assert capsys.readouterr().out == f"{line}{title}{line}=\n\nhi\n"
 
 
 def test_strings_pairs_dicts_and_messages_become_messages(lc: World) -> None:

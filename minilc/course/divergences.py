@@ -72,6 +72,20 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "invalid_tool_calls and repr show the others, with the whole text that the model wrote.",
     ),
     Divergence(
+        "bold-titles",
+        1,
+        "pretty_print makes titles bold where somebody sits before the interpreter.",
+        "It prints pretty_repr, everywhere alike.",
+        "What a terminal can do is no part of a message.",
+    ),
+    Divergence(
+        "remove-with-content",
+        1,
+        "A RemoveMessage with content has an error of its own, unless the content is empty.",
+        "It is Python's error about an argument that is given twice.",
+        "No content is taken either way, and Python's error names the argument.",
+    ),
+    Divergence(
         "parameter-called-args",
         2,
         "A plain parameter called args or kwargs is taken for a variadic one and is lost.",
