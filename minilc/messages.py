@@ -153,9 +153,8 @@ class RemoveMessage(BaseMessage):
         super().__init__("", id=id, **kwargs)
 
 
-AnyMessage = Annotated[
-    AIMessage | HumanMessage | SystemMessage | ToolMessage, Field(discriminator="type")
-]
+_BY_TYPE = Field(discriminator="type")
+AnyMessage = Annotated[AIMessage | HumanMessage | SystemMessage | ToolMessage, _BY_TYPE]
 
 
 def convert_to_messages(messages: Iterable[Any]) -> list[BaseMessage]:
@@ -169,12 +168,10 @@ def convert_to_messages(messages: Iterable[Any]) -> list[BaseMessage]:
     # A history is messages already; its few classes are looked at faster than its many messages.
     if all(issubclass(kind, BaseMessage) for kind in set(map(type, messages))):
         return messages
-    return [_convert_to_message(message) for message in messages]
+    return [m if isinstance(m, BaseMessage) else _convert_to_message(m) for m in messages]
 
 
 def _convert_to_message(message: Any) -> BaseMessage:
-    if isinstance(message, BaseMessage):
-        return message
     pair = ("human", message) if isinstance(message, str) else message
     if isinstance(pair, list | tuple) and len(pair) == 2:
         return _create_message_from_message_type(*pair)

@@ -8,7 +8,6 @@ resolving each annotation on its own, so that a name that cannot be found is alw
 
 import inspect
 import re
-import textwrap
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, get_args, get_origin, get_type_hints
@@ -65,9 +64,8 @@ def create_schema_from_function(
     hints = get_type_hints(func, include_extras=True)
     doc, texts = inspect.cleandoc(func.__doc__ or ""), dict[str, str]()
     if parse_docstring:
-        doc, texts = _parse_google_docstring(
-            doc, [*hints], error_on_invalid_docstring=error_on_invalid_docstring
-        )
+        strict = error_on_invalid_docstring
+        doc, texts = _parse_google_docstring(doc, [*hints], error_on_invalid_docstring=strict)
     # A text about an argument that does not exist is a typo that the model would never see.
     if unknown := [name for name in texts if name not in hints]:
         raise ValueError(f"Arg {unknown[0]} in docstring not found in function signature.")
@@ -77,35 +75,28 @@ def create_schema_from_function(
     for name, parameter in parameters.items():
         hidden = not include_injected and _is_injected_arg_type(parameter.annotation)
         if not hidden and name not in (*filter_args, *own):
-            field = _field_of_parameter(parameter, hints.get(name, Any))
-            told = texts.get(name) or _get_annotation_description(hints.get(name))
-            fields[name] = _plain_field(field, told or field.description)
+            fields[name] = _field_of_parameter(parameter, hints.get(name, Any), texts.get(name))
     return _build_model(model_name, fields, doc)
 
 
-def _field_of_parameter(parameter: inspect.Parameter, annotation: Any) -> FieldInfo:
+def _field_of_parameter(parameter: inspect.Parameter, annotation: Any, text: str | None) -> Any:
+    """The field, described by the docstring's text, else by the first text in an `Annotated`."""
+    metadata = getattr(annotation, "__metadata__", ())
+    texts = [text, *(m.description if isinstance(m, FieldInfo) else m for m in metadata)]
+    told = next((one for one in texts if one and isinstance(one, str)), None)
     default = ... if parameter.default is parameter.empty else parameter.default
     # A model cannot write `*args`: it may fill a list and a dict under their names.
     if parameter.kind is parameter.VAR_POSITIONAL:
         annotation, default = tuple[annotation, ...], None
     elif parameter.kind is parameter.VAR_KEYWORD:
         annotation, default = dict[str, annotation], None
-    return FieldInfo.from_annotated_attribute(annotation, default)
+    return _plain_field(FieldInfo.from_annotated_attribute(annotation, default), told)
 
 
-def _get_annotation_description(hint: Any) -> str | None:
-    """The first text in an `Annotated`, bare or of a `Field`."""
-    for metadata in getattr(hint, "__metadata__", ()):
-        text = metadata.description if isinstance(metadata, FieldInfo) else metadata
-        if text and isinstance(text, str):
-            return text
-    return None
-
-
-def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldInfo]:
+def _plain_field(field: FieldInfo, description: str | None = None) -> tuple[Any, FieldInfo]:
     """The field with its type, constraints, default and description: aliases and titles go."""
     default: dict[str, Any] = {"default": field.default, "default_factory": field.default_factory}
-    plain = FieldInfo(**default, description=description)
+    plain = FieldInfo(**default, description=description or field.description)
     plain.metadata = field.metadata
     return field.annotation, plain
 
@@ -113,7 +104,7 @@ def _plain_field(field: FieldInfo, description: str | None) -> tuple[Any, FieldI
 def _build_model(name: str, fields: dict[str, Any], description: str) -> type[BaseModel]:
     # An injected argument may be of any class, and pydantic then checks the class only.
     config = ConfigDict(arbitrary_types_allowed=True)
-    return create_model(name, __config__=config, __doc__=textwrap.dedent(description), **fields)
+    return create_model(name, __config__=config, __doc__=description, **fields)
 
 
 def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:
@@ -134,8 +125,7 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
     if shown == (schema.__module__, schema.__name__, [*types], inspect.getdoc(schema)):
         # Built here, to be shown as it is: the same again would cost as much again.
         return schema
-    chosen = {field: schema.model_fields[field] for field in visible}
-    fields = {field: _plain_field(info, info.description) for field, info in chosen.items()}
+    fields = {field: _plain_field(schema.model_fields[field]) for field in visible}
     return _build_model(name, fields, description)
 
 
@@ -162,14 +152,11 @@ def _parse_google_docstring(
 
 
 def _parse_args_block(block: str) -> dict[str, str]:
-    lines = textwrap.dedent(block.partition("\n")[2])
+    lines = inspect.cleandoc(block).partition("\n")[2]
     # What is indented deeper than the name before it goes on with its text.
-    entries = [entry.partition(":") for entry in re.split(r"\n(?=\S.*:)", lines.strip())]
-    return {
-        name.split(" (")[0].strip(): " ".join(map(str.strip, text.strip().splitlines()))
-        for name, colon, text in entries
-        if colon
-    }
+    entries = [entry.partition(":") for entry in re.split(r"\n(?=\S.*:)", lines)]
+    texts = {name.split(" (")[0].strip(): text for name, colon, text in entries if colon}
+    return {k: " ".join(map(str.strip, text.splitlines())).strip() for k, text in texts.items()}
 
 
 def _injected_names(func: Any, schema: Any, injected_type: type | None = None) -> frozenset[str]:
