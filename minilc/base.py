@@ -23,9 +23,8 @@ from minilc import schema
 from minilc.messages import ToolMessage, ToolOutputMixin
 
 # The types of content block that a tool's result may consist of; other lists become JSON.
-TOOL_MESSAGE_BLOCK_TYPES = tuple(
-    "text image_url image json search_result custom_tool_call_output document file".split()
-)
+_BLOCK_TYPES = "text image_url image json search_result custom_tool_call_output document file"
+TOOL_MESSAGE_BLOCK_TYPES = tuple(_BLOCK_TYPES.split())
 
 
 class RunnableConfig(TypedDict, total=False):
@@ -46,10 +45,9 @@ var_child_runnable_config: ContextVar[Config] = ContextVar("child_runnable_confi
 
 def ensure_config(config: Config = None) -> RunnableConfig:
     """A new config: the defaults, over them the running config, over that the given one."""
-    whole: Any = {"tags": [], "metadata": {}, "recursion_limit": 25, "configurable": {}}
-    whole |= (var_child_runnable_config.get() or {}) | (config or {})
-    whole = {k: v.copy() if isinstance(v, dict | list) else v for k, v in whole.items()}
-    return whole
+    given: Any = (var_child_runnable_config.get() or {}) | (config or {})
+    given = {k: v.copy() if isinstance(v, dict | list) else v for k, v in given.items()}
+    return {"tags": [], "metadata": {}, "recursion_limit": 25, "configurable": {}, **given}
 
 
 class ToolException(Exception):

@@ -52,15 +52,11 @@ class StructuredTool(_FunctionTool):
                 error_on_invalid_docstring=error_on_invalid_docstring,
             )
         if description is None:
-            docstring = None if parse_docstring else source.__doc__
-            description = textwrap.dedent(docstring or _description_of_schema(args_schema))
+            # A schema that was parsed from the docstring has the part that is not `Args:`.
+            given: Any = args_schema or {}
+            told = given.get("description") if isinstance(given, dict) else given.__doc__
+            description = told if parse_docstring else source.__doc__ or told
+            if not description:
+                raise ValueError("Function must have a docstring if description not provided.")
         fields |= {"func": func, "coroutine": coroutine, "args_schema": args_schema}
-        return cls(name=name, description=description.strip(), **fields)
-
-
-def _description_of_schema(schema: Any) -> str:
-    """What the schema says of itself, for a function that has no docstring."""
-    text = schema.get("description") if isinstance(schema, dict) else schema and schema.__doc__
-    if not text:
-        raise ValueError("Function must have a docstring if description not provided.")
-    return text
+        return cls(name=name, description=textwrap.dedent(description).strip(), **fields)
