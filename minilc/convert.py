@@ -62,10 +62,9 @@ def tool(
         return Tool(**given, description=text)
 
     if runnable is not None:
-        if not name_or_callable:
-            raise ValueError("Runnable without name for tool constructor")
-        if not isinstance(name_or_callable, str):
-            raise ValueError("Name must be a string for tool constructor")
+        if not name_or_callable or not isinstance(name_or_callable, str):
+            fault = "Name must be a string" if name_or_callable else "Runnable without name"
+            raise ValueError(f"{fault} for tool constructor")
         return make(name_or_callable, runnable)
     if name_or_callable is None or isinstance(name_or_callable, str):
         return lambda source: make(name_or_callable or source.__name__, source)

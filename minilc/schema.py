@@ -1,19 +1,18 @@
 """Layer 2: a signature becomes an args schema; injected arguments are marked and hidden.
 
 Mirrors langchain_core/tools/base.py, langchain_core/utils/{pydantic,function_calling}.py
-Leaves out models of pydantic.v1, and what pydantic's deprecated decorator adds upstream: the loss
-of parameters called `args` or `kwargs`, a placeholder field beside positional-only parameters;
-resolving each annotation on its own, so that a name that cannot be found is always an error.
+Leaves out models of pydantic.v1, the loss of a Field's alias, title and examples, what pydantic's
+deprecated decorator adds upstream (the loss of parameters called `args` or `kwargs`, a placeholder
+field beside positional-only parameters), and resolving each annotation on its own, so that a name
+that cannot be found is always an error.
 """
 
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from itertools import takewhile
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, create_model
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 ArgsSchema = type[BaseModel] | dict[str, Any]
 
@@ -82,7 +81,7 @@ def create_schema_from_function(
 def _field_of_parameter(parameter: inspect.Parameter, annotation: Any, text: str | None) -> Any:
     """The field, described by the docstring's text, else by the first text in an `Annotated`."""
     metadata = getattr(annotation, "__metadata__", ())
-    texts = [text, *(m.description if isinstance(m, FieldInfo) else m for m in metadata)]
+    texts = [text, *(getattr(one, "description", one) for one in metadata)]
     told = next((one for one in texts if one and isinstance(one, str)), None)
     default = ... if parameter.default is parameter.empty else parameter.default
     # A model cannot write `*args`: it may fill a list and a dict under their names.
@@ -90,15 +89,7 @@ def _field_of_parameter(parameter: inspect.Parameter, annotation: Any, text: str
         annotation, default = tuple[annotation, ...], None
     elif parameter.kind is parameter.VAR_KEYWORD:
         annotation, default = dict[str, annotation], None
-    return _plain_field(FieldInfo.from_annotated_attribute(annotation, default), told)
-
-
-def _plain_field(field: FieldInfo, description: str | None = None) -> tuple[Any, FieldInfo]:
-    """The field with its type, constraints, default and description: aliases and titles go."""
-    default: dict[str, Any] = {"default": field.default, "default_factory": field.default_factory}
-    plain = FieldInfo(**default, description=description or field.description)
-    plain.metadata = field.metadata
-    return field.annotation, plain
+    return Annotated[annotation, Field(description=told)], default
 
 
 def _build_model(name: str, fields: dict[str, Any], description: str) -> type[BaseModel]:
@@ -125,7 +116,8 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
     if shown == (schema.__module__, schema.__name__, [*types], inspect.getdoc(schema)):
         # Built here, to be shown as it is: the same again would cost as much again.
         return schema
-    fields = {field: _plain_field(schema.model_fields[field]) for field in visible}
+    infos = schema.model_fields.items()
+    fields = {name: (info.annotation, info) for name, info in infos if name in visible}
     return _build_model(name, fields, description)
 
 
@@ -147,8 +139,8 @@ def _parse_google_docstring(
     if error_on_invalid_docstring and (not docstring or described and not args_block):
         raise ValueError("Found invalid Google-Style docstring.")
     ends = ("Args:", "Returns:", "Example:")
-    summary = takewhile(lambda block: not block.startswith(ends), blocks)
-    return " ".join(summary).strip(), _parse_args_block(args_block)
+    end = next((index for index, block in enumerate(blocks) if block.startswith(ends)), None)
+    return " ".join(blocks[:end]).strip(), _parse_args_block(args_block)
 
 
 def _parse_args_block(block: str) -> dict[str, str]:

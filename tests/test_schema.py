@@ -133,8 +133,8 @@ def test_annotated_text_describes_a_parameter(lc: World) -> None:
     }
 
 
-def test_a_field_keeps_its_constraints_and_loses_its_alias_and_title(lc: World) -> None:
-    def f(x: Annotated[int, Field(gt=1, alias="X", title="an x", examples=[3])]) -> None:
+def test_a_field_keeps_its_constraints(lc: World) -> None:
+    def f(x: Annotated[int, Field(gt=1)]) -> None:
         """F."""
 
     assert schema_of(lc, f)["properties"] == {
@@ -431,6 +431,30 @@ def test_a_parameter_called_args_is_kept_by_minilc() -> None:
 
     assert list(LANGCHAIN.tool(f).args) == ["v__args"]
     assert MINILC.tool(f).invoke({"args": "x"}) == "x"
+
+
+def test_a_field_keeps_its_alias_title_and_examples_in_minilc() -> None:
+    assert divergences.row("details-of-a-field")
+
+    class Args(BaseModel):
+        """Args."""
+
+        x: int = Field(gt=1, alias="from", title="an x", examples=[3])
+
+    def f(x: Annotated[int, Field(gt=1, alias="from", title="an x", examples=[3])]) -> int:
+        """F."""
+        return x
+
+    plain = {"x": {"title": "X", "type": "integer", "exclusiveMinimum": 1}}
+    whole = {"title": "an x", "type": "integer", "exclusiveMinimum": 1, "examples": [3]}
+    for options in ({}, {"args_schema": Args}):
+        assert LANGCHAIN.tool(f, **options).args == plain
+        assert MINILC.tool(f, **options).args == {"from": whole}
+        assert MINILC.tool(f, **options).invoke({"from": 3}) == 3
+    assert LANGCHAIN.tool(f).invoke({"x": 3}) == 3
+    # Upstream shows a name that the given schema does not take.
+    with pytest.raises(ValidationError, match="^1 validation error for Args\nfrom\n"):
+        LANGCHAIN.tool(f, args_schema=Args).invoke({"x": 3})
 
 
 def test_minilc_has_no_placeholder_for_positional_only_parameters() -> None:

@@ -96,8 +96,8 @@ BROKEN: dict[str, tuple[str, Any]] = {
         changed(messages.tool_call, lambda call: call | {"id": f"{call['id']}!"}),
     ),
     "schema": (
-        "_plain_field",
-        lambda field, text=None, plain=schema._plain_field: plain(field, "Where?"),
+        "_field_of_parameter",
+        lambda one, hint, text, field=schema._field_of_parameter: field(one, hint, "Where?"),
     ),
     "base": ("_stringify", changed(base._stringify, str.upper)),
     "structured": (

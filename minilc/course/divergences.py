@@ -114,6 +114,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "The name that is missing is worth knowing; without it some marks would be passed over.",
     ),
     Divergence(
+        "details-of-a-field",
+        2,
+        "Of a Field its type, bounds, default and description are kept; alias, title, examples go.",
+        "All of it is kept, and an alias is the name that the model writes.",
+        "What a Field says is for whoever fills it, and the alias that is shown is taken.",
+    ),
+    Divergence(
         "callbacks",
         3,
         "Parameters called callbacks and run_manager are filled, and a config has callbacks.",
