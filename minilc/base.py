@@ -196,11 +196,11 @@ class BaseTool(BaseModel, ABC):
 
     @functools.cached_property
     def _injected_args_keys(self) -> frozenset[str]:
-        return schema._injected_names(self._function(), None)
+        return schema._injected_names(None, self._function())
 
     @functools.cached_property
     def _tool_call_ids(self) -> frozenset[str]:
-        return schema._injected_names(self._function(), self.args_schema, schema.InjectedToolCallId)
+        return schema._injected_names(self.args_schema, self._function(), schema.InjectedToolCallId)
 
 
 async def run_in_executor(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -250,16 +250,14 @@ def _format_output(content: Any, artifact: Any, tool_call_id: Any, name: str, st
     if not isinstance(content, str):
         blocks = isinstance(content, Sequence) and all(map(_is_message_content_block, content))
         content = list(content) if blocks else _stringify(content)
-    kwargs: dict[str, Any] = {"tool_call_id": tool_call_id, "name": name}
     # Fields that say nothing new are left out: a model remembers those that were set.
-    if artifact is not None or status != "success":
-        kwargs |= {"artifact": artifact, "status": status}
-    return ToolMessage(content=content, **kwargs)
+    plain = artifact is None and status == "success"
+    more: dict[str, Any] = {} if plain else {"artifact": artifact, "status": status}
+    return ToolMessage(content=content, tool_call_id=tool_call_id, name=name, **more)
 
 
-def _is_message_content_block(obj: Any) -> bool:
-    typed = isinstance(obj, dict) and obj.get("type") in TOOL_MESSAGE_BLOCK_TYPES
-    return typed or isinstance(obj, str)
+def _is_message_content_block(b: Any) -> bool:
+    return isinstance(b, str) or isinstance(b, dict) and b.get("type") in TOOL_MESSAGE_BLOCK_TYPES
 
 
 def _stringify(content: Any) -> str:

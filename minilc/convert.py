@@ -54,11 +54,9 @@ def tool(
                 parse_docstring=parse_docstring,
                 error_on_invalid_docstring=error_on_invalid_docstring,
             )
-        text = text or source.__doc__
-        if text is None:
-            raise ValueError(
-                "Function must have either a docstring or description when infer_schema is False."
-            )
+        need = "Function must have either a docstring or description when infer_schema is False."
+        if (text := text or source.__doc__) is None:
+            raise ValueError(need)
         return Tool(**given, description=text)
 
     if runnable is not None:

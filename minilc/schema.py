@@ -10,9 +10,10 @@ that cannot be found is always an error.
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic.fields import FieldInfo
 
 ArgsSchema = type[BaseModel] | dict[str, Any]
 
@@ -79,17 +80,18 @@ def create_schema_from_function(
 
 
 def _field_of_parameter(parameter: inspect.Parameter, annotation: Any, text: str | None) -> Any:
-    """The field, described by the docstring's text, else by the first text in an `Annotated`."""
+    """The field; the docstring's text describes it, else the first text in an `Annotated`."""
     metadata = getattr(annotation, "__metadata__", ())
     texts = [text, *(getattr(one, "description", one) for one in metadata)]
-    told = next((one for one in texts if one and isinstance(one, str)), None)
     default = ... if parameter.default is parameter.empty else parameter.default
     # A model cannot write `*args`: it may fill a list and a dict under their names.
     if parameter.kind is parameter.VAR_POSITIONAL:
         annotation, default = tuple[annotation, ...], None
     elif parameter.kind is parameter.VAR_KEYWORD:
         annotation, default = dict[str, annotation], None
-    return Annotated[annotation, Field(description=told)], default
+    field = FieldInfo.from_annotated_attribute(annotation, default)
+    field.description = next((t for t in texts if t and isinstance(t, str)), field.description)
+    return field.annotation, field
 
 
 def _build_model(name: str, fields: dict[str, Any], description: str) -> type[BaseModel]:
@@ -109,15 +111,13 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
         return {**schema, "description": description} if description else schema
     # If a name in it could not be found when it was defined: now, or never.
     schema.model_rebuild()
-    types = get_all_basemodel_annotations(schema)
-    visible = [field for field, type_ in types.items() if not _is_injected_arg_type(type_)]
+    hidden, infos = _injected_names(schema), schema.model_fields.items()
     description = description or schema.__doc__ or ""
-    shown = (__name__, name, visible, inspect.cleandoc(description))
-    if shown == (schema.__module__, schema.__name__, [*types], inspect.getdoc(schema)):
+    shown = (__name__, name, inspect.cleandoc(description))
+    if not hidden and shown == (schema.__module__, schema.__name__, inspect.getdoc(schema)):
         # Built here, to be shown as it is: the same again would cost as much again.
         return schema
-    infos = schema.model_fields.items()
-    fields = {name: (info.annotation, info) for name, info in infos if name in visible}
+    fields = {field: (info.annotation, info) for field, info in infos if field not in hidden}
     return _build_model(name, fields, description)
 
 
@@ -151,11 +151,11 @@ def _parse_args_block(block: str) -> dict[str, str]:
     return {k: " ".join(map(str.strip, text.splitlines())).strip() for k, text in texts.items()}
 
 
-def _injected_names(func: Any, schema: Any, injected_type: type | None = None) -> frozenset[str]:
-    """The arguments that carry a mark, in the signature of a function or in a schema."""
-    fields = {} if isinstance(schema, dict | None) else get_all_basemodel_annotations(schema)
-    types = (_get_type_hints(func) | fields).items()
-    return frozenset(name for name, type_ in types if _is_injected_arg_type(type_, injected_type))
+def _injected_names(schema: Any, func: Any = None, kind: type | None = None) -> frozenset[str]:
+    """The arguments that carry a mark, in a schema or in the signature of a function."""
+    types = _get_type_hints(func) if func else {}
+    types |= get_all_basemodel_annotations(schema) if schema else {}
+    return frozenset(name for name, type_ in types.items() if _is_injected_arg_type(type_, kind))
 
 
 def _get_type_hints(func: Any) -> dict[str, Any]:

@@ -72,6 +72,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "invalid_tool_calls and repr show the others, with the whole text that the model wrote.",
     ),
     Divergence(
+        "openai-calls",
+        1,
+        "A dict that becomes a message may have calls in OpenAI's words, with JSON for arguments.",
+        "A call has a name, args and an id; OpenAI's words are refused.",
+        "They are read where its answers are, in layer 7, and there broken JSON is no error.",
+    ),
+    Divergence(
         "bold-titles",
         1,
         "pretty_print makes titles bold where somebody sits before the interpreter.",
