@@ -88,7 +88,7 @@ class ToolNode:
             raise ValueError(f"Missing required config key 'N/A' for '{self.name}'.")
         calls, state = self._parse_input(input, config)
         # What all calls share; each has a config of its own, and a ToolRuntime that knows its id.
-        shared = {name: getattr(runtime, name) for name in runtime.__slots__}
+        shared = {name: getattr(runtime, name) for name in branch.Runtime.__slots__}
         shared |= {"state": state, "tools": list(self.tools_by_name.values())}
         requests = []
         for call in calls:
