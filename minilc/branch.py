@@ -436,34 +436,3 @@ def read_ends(action: Any) -> tuple[str, ...]:
     hinted = [returns, *get_args(returns)]  # a union lists its parts, a Command its Literal
     hinted += [inner for hint in get_args(returns) for inner in get_args(hint)]
     return next((get_args(hint) for hint in hinted if get_origin(hint) is Literal), ())
-
-
-class Edge(NamedTuple):
-    """An edge as it is drawn; `data` is its label."""
-
-    source: str
-    target: str
-    data: str | None = None
-    conditional: bool = False
-
-
-class Graph(NamedTuple):
-    """A graph as it is drawn."""
-
-    nodes: dict[str, Any]
-    edges: list[Edge]
-
-
-def draw_graph(builder: Any) -> Graph:
-    """The nodes, and the edges that are known before a run, as far as they can be reached."""
-    nodes, reached, found = builder.nodes, [START], dict[tuple[str, str], Edge]()
-    for name in reached:  # grows on the way
-        found |= {(name, end): Edge(name, end) for starts, end in builder.edges if name in starts}
-        labels = [(end, end) for end in nodes[name].ends] if name in nodes else []
-        labels += [pair for spec in builder.branches.get(name, ()) for pair in spec.ends.items()]
-        for label, end in labels:
-            found[name, end] = Edge(name, end, None if label == end else str(label), True)
-        reached += sorted({end for _, end in found} - {*reached, END})
-    for name in {end for _, end in found} - {start for start, _ in found} - {END}:
-        found[name, END] = Edge(name, END)
-    return Graph({START: None, **nodes, END: None}, [found[key] for key in sorted(found)])

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 from uuid import uuid4
 
 # Pydantic's own dependency: it takes only this TypedDict before Python 3.12.
@@ -138,11 +138,17 @@ class StateGraph:
         self.branches[source].append(branch.BranchSpec(chooser, named))
         return self
 
-    def validate(self) -> Self:
-        """Check the edges.
+    def compile(
+        self, checkpointer: Any = None, *, store: Any = None, name: str | None = None
+    ) -> "CompiledStateGraph":
+        """Check the edges and make the graph ready to run.
+
+        Args:
+            checkpointer: an InMemorySaver keeps each thread's state between runs.
+            store: handed to the nodes.
 
         Raises:
-            ValueError: one joins a node that is not there, or none leaves `START`.
+            ValueError: an edge joins a node that is not there, or none leaves `START`.
         """
         known, specs = self.nodes.keys() | {END}, self.branches.items()
         sources = {start for starts, _ in self.edges for start in starts}.union(self.branches)
@@ -158,18 +164,23 @@ class StateGraph:
         ends = {end for _, end in self.edges}.union(*(node.ends for node in self.nodes.values()))
         for end in ends - known:
             raise ValueError(f"Found edge ending at unknown node `{end}`")
-        return self
+        return CompiledStateGraph(self, checkpointer, store, name or "LangGraph")
 
-    def compile(
-        self, checkpointer: Any = None, *, store: Any = None, name: str | None = None
-    ) -> "CompiledStateGraph":
-        """Check the graph and make it ready to run.
 
-        Args:
-            checkpointer: an InMemorySaver keeps each thread's state between runs.
-            store: handed to the nodes.
-        """
-        return CompiledStateGraph(self.validate(), checkpointer, store, name or "LangGraph")
+class Edge(NamedTuple):
+    """An edge as it is drawn; `data` is its label."""
+
+    source: str
+    target: str
+    data: str | None = None
+    conditional: bool = False
+
+
+class Graph(NamedTuple):
+    """A graph as it is drawn."""
+
+    nodes: dict[str, Any]
+    edges: list[Edge]
 
 
 @dataclass
@@ -214,9 +225,19 @@ class CompiledStateGraph:
         """The same graph with a config that all its runs get."""
         return replace(self, config=branch._merge_configs(self.config, config))
 
-    def get_graph(self) -> branch.Graph:
+    def get_graph(self) -> Graph:
         """The nodes, and the edges that are known before a run: a bare path has none."""
-        return branch.draw_graph(self.builder)
+        builder, paths = self.builder, self.builder.branches.items()
+        edges = {(name, end): Edge(name, end) for starts, end in builder.edges for name in starts}
+        labels = [(name, end, end) for name, node in builder.nodes.items() for end in node.ends]
+        labels += [(name, *pair) for name, specs in paths for s in specs for pair in s.ends.items()]
+        for name, label, end in labels:
+            edges[name, end] = Edge(name, end, None if label == end else str(label), True)
+        for name in {end for _, end in edges} - {name for name, _ in edges} - {END}:
+            edges[name, END] = Edge(name, END)
+        return Graph(
+            {START: None, **builder.nodes, END: None}, [edges[key] for key in sorted(edges)]
+        )
 
 
 class InMemorySaver:

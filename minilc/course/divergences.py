@@ -397,6 +397,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "These mistakes show in the first run; what no run shows, an edge to nowhere, is checked.",
     ),
     Divergence(
+        "edges-nobody-reaches",
+        9,
+        "get_graph shows the edges that can be reached from START.",
+        "It shows every edge that is known before a run.",
+        "A node that no edge leads to is what a picture should show, with the edges that leave it.",
+    ),
+    Divergence(
         "nothing-written",
         9,
         "A run in which nothing is ever written returns None.",

@@ -595,6 +595,15 @@ def no_input(lc: World) -> Any:
     return chain(lc, State, says("a")).invoke(None)
 
 
+@case(LAYER, "the edges of a node that no edge leads to", differs="edges-nobody-reaches")
+def unreached_edges(lc: World) -> Any:
+    builder = lc.StateGraph(State)
+    for name in "abz":
+        builder.add_node(name, says(name))
+    builder.add_edge(lc.START, "a").add_edge("z", "b")
+    return [(edge.source, edge.target) for edge in builder.compile().get_graph().edges]
+
+
 @case(LAYER, "get_graph gives plain nodes and edges")
 def get_graph(lc: World) -> Any:
     graph = looping(lc, 1).get_graph()
