@@ -235,9 +235,7 @@ class CompiledStateGraph:
             edges[name, end] = Edge(name, end, None if label == end else str(label), True)
         for name in {end for _, end in edges} - {name for name, _ in edges} - {END}:
             edges[name, END] = Edge(name, END)
-        return Graph(
-            {START: None, **builder.nodes, END: None}, [edges[key] for key in sorted(edges)]
-        )
+        return Graph({START: None, **builder.nodes, END: None}, [edges[e] for e in sorted(edges)])
 
 
 class InMemorySaver:
