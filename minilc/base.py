@@ -152,8 +152,7 @@ class BaseTool(BaseModel, ABC):
 
     def _parse_input(self, tool_input: Any, tool_call_id: Any) -> Any:
         """Validate the input against `args_schema`; a string stays as it is."""
-        model_class = self.args_schema
-        if not isinstance(model_class, type):
+        if not isinstance(model_class := self.args_schema, type):
             return tool_input if isinstance(tool_input, str) else {**tool_input}
         if isinstance(tool_input, str):
             # It fills the first argument, if there is one.
@@ -270,8 +269,7 @@ def _stringify(content: Any) -> str:
 
 def _get_runnable_config_param(func: Callable[..., Any]) -> str | None:
     """The parameter that is annotated as RunnableConfig."""
-    hints = schema._get_type_hints(func).items()
-    return next((name for name, hint in hints if hint is RunnableConfig), None)
+    return next((n for n, h in schema._get_type_hints(func).items() if h is RunnableConfig), None)
 
 
 class _FunctionTool(BaseTool):
@@ -303,8 +301,7 @@ class Tool(_FunctionTool):
 
     def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: Any) -> tuple[Any, Any]:
         args, kwargs = super()._to_args_and_kwargs(tool_input, tool_call_id)
-        all_args = [*args, *kwargs.values()]
-        if len(all_args) != 1:
+        if len(all_args := [*args, *kwargs.values()]) != 1:
             text = f"Too many arguments to single-input tool {self.name}.\n{' ' * 16}Consider using"
             raise ToolException(f"{text} StructuredTool instead. Args: {all_args}")
         return all_args, {}

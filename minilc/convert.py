@@ -36,15 +36,14 @@ def tool(
     options = {"return_direct": return_direct, "response_format": response_format, "extras": extras}
 
     def make(name: str, source: Any) -> BaseTool:
-        func, coroutine, schema, text = source, None, args_schema, description
+        schema, text = args_schema, description
+        func, coroutine = (None, source) if inspect.iscoroutinefunction(source) else (source, None)
         # Known by its looks, so that minilc's runnables and LangChain's are both taken.
         if hasattr(source, "get_input_schema") and not isinstance(source, type):
             schema, text = source.get_input_schema(), description or repr(source)
             if _json_schema(schema).get("type") != "object":
                 raise ValueError("Runnable must have an object schema.")
             func, coroutine = lambda **kw: source.invoke(kw), lambda **kw: source.ainvoke(kw)
-        elif inspect.iscoroutinefunction(source):
-            func, coroutine = None, source
         given: dict[str, Any] = {"name": name, "func": func, "coroutine": coroutine, **options}
         if infer_schema or args_schema is not None:
             return StructuredTool.from_function(

@@ -192,11 +192,9 @@ _ALIASES = {"user": "human", "assistant": "ai", "developer": "system"}
 
 def _create_message_from_message_type(role: str, content: Any, **fields: Any) -> BaseMessage:
     """A message of that role; as on every message, what is no field of it is kept."""
-    message_class: Any = _CLASSES.get(_ALIASES.get(role, role))
-    if message_class is None:
+    if (message_class := _CLASSES.get(_ALIASES.get(role, role))) is None:
         roles = "'human', 'user', 'ai', 'assistant', 'function', 'tool', 'system', or 'developer'"
-        text = f"Unexpected message type: '{role}'. Use one of {roles}."
-        raise ValueError(create_message(text))
+        raise ValueError(create_message(f"Unexpected message type: '{role}'. Use one of {roles}."))
     return message_class(content=content, **fields)
 
 

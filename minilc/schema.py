@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
 
 ArgsSchema = type[BaseModel] | dict[str, Any]
@@ -81,8 +81,7 @@ def create_schema_from_function(
 
 def _field_of_parameter(parameter: inspect.Parameter, annotation: Any, text: str | None) -> Any:
     """The field; the docstring's text describes it, else the first text in an `Annotated`."""
-    metadata = getattr(annotation, "__metadata__", ())
-    texts = [text, *(getattr(one, "description", one) for one in metadata)]
+    texts = [text, *(getattr(m, "description", m) for m in getattr(annotation, "__metadata__", ()))]
     default = ... if parameter.default is parameter.empty else parameter.default
     # A model cannot write `*args`: it may fill a list and a dict under their names.
     if parameter.kind is parameter.VAR_POSITIONAL:
@@ -94,10 +93,9 @@ def _field_of_parameter(parameter: inspect.Parameter, annotation: Any, text: str
     return field.annotation, field
 
 
-def _build_model(name: str, fields: dict[str, Any], description: str) -> type[BaseModel]:
+def _build_model(name: str, fields: dict[str, Any], doc: str) -> type[BaseModel]:
     # An injected argument may be of any class, and pydantic then checks the class only.
-    config = ConfigDict(arbitrary_types_allowed=True)
-    return create_model(name, __config__=config, __doc__=description, **fields)
+    return create_model(name, __config__={"arbitrary_types_allowed": True}, __doc__=doc, **fields)
 
 
 def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:
@@ -112,13 +110,12 @@ def _without_injected(name: str, schema: ArgsSchema, description: str) -> ArgsSc
     # If a name in it could not be found when it was defined: now, or never.
     schema.model_rebuild()
     hidden, infos = _injected_names(schema), schema.model_fields.items()
-    description = description or schema.__doc__ or ""
-    shown = (__name__, name, inspect.cleandoc(description))
-    if not hidden and shown == (schema.__module__, schema.__name__, inspect.getdoc(schema)):
+    doc = inspect.cleandoc(description or schema.__doc__ or "")
+    if not hidden and (schema.__module__, schema.__name__, schema.__doc__) == (__name__, name, doc):
         # Built here, to be shown as it is: the same again would cost as much again.
         return schema
     fields = {field: (info.annotation, info) for field, info in infos if field not in hidden}
-    return _build_model(name, fields, description)
+    return _build_model(name, fields, doc)
 
 
 def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
@@ -140,15 +137,12 @@ def _parse_google_docstring(
         raise ValueError("Found invalid Google-Style docstring.")
     ends = ("Args:", "Returns:", "Example:")
     end = next((index for index, block in enumerate(blocks) if block.startswith(ends)), None)
-    return " ".join(blocks[:end]).strip(), _parse_args_block(args_block)
-
-
-def _parse_args_block(block: str) -> dict[str, str]:
-    lines = inspect.cleandoc(block).partition("\n")[2]
+    lines = inspect.cleandoc(args_block).partition("\n")[2]
     # What is indented deeper than the name before it goes on with its text.
     entries = [entry.partition(":") for entry in re.split(r"\n(?=\S.*:)", lines)]
     texts = {name.split(" (")[0].strip(): text for name, colon, text in entries if colon}
-    return {k: " ".join(map(str.strip, text.splitlines())).strip() for k, text in texts.items()}
+    texts = {k: " ".join(map(str.strip, text.splitlines())).strip() for k, text in texts.items()}
+    return " ".join(blocks[:end]).strip(), texts
 
 
 def _injected_names(schema: Any, func: Any = None, kind: type | None = None) -> frozenset[str]:

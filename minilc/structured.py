@@ -39,8 +39,7 @@ class StructuredTool(_FunctionTool):
         Raises:
             ValueError: there is no function, or nothing to describe it by.
         """
-        source = func or coroutine
-        if source is None:
+        if (source := func or coroutine) is None:
             raise ValueError("Function and/or coroutine must be provided")
         name = name or source.__name__
         if args_schema is None and infer_schema:
@@ -55,8 +54,7 @@ class StructuredTool(_FunctionTool):
             # A schema that was parsed from the docstring has the part that is not `Args:`.
             given: Any = args_schema or {}
             told = given.get("description") if isinstance(given, dict) else given.__doc__
-            description = told if parse_docstring else source.__doc__ or told
-            if not description:
+            if not (description := told if parse_docstring else source.__doc__ or told):
                 raise ValueError("Function must have a docstring if description not provided.")
         fields |= {"func": func, "coroutine": coroutine, "args_schema": args_schema}
         return cls(name=name, description=textwrap.dedent(description).strip(), **fields)
