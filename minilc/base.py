@@ -166,17 +166,18 @@ class BaseTool(BaseModel, ABC):
                 raise ValueError(text + "'...', 'type': 'tool_call', 'tool_call_id': '...'}")
             tool_input = tool_input | dict.fromkeys(self._tool_call_ids, tool_call_id)
         # `model_validate` calls this too, after a look at its own arguments.
-        model = model_class.__pydantic_validator__.validate_python(tool_input)
-        validated = {**model.__dict__, **(model.__pydantic_extra__ or {})}
+        made = model_class.__pydantic_validator__.validate_python(tool_input)
+        # The fields, and what else a schema that allows it has let through.
+        kept = made.__dict__ | more if (more := made.__pydantic_extra__) else made.__dict__.copy()
         # `*args` and `**kwargs` of the function: absent unless the model fills them.
         for key in ("args", "kwargs"):
-            if key in validated and key not in model.model_fields_set:
-                del validated[key]
+            if key in kept and key not in made.model_fields_set:
+                del kept[key]
         # What is injected passes as it came; a schema that was given may lack it.
         for key in self._injected_args_keys:
             if key in tool_input:
-                validated[key] = tool_input[key]
-        return validated
+                kept[key] = tool_input[key]
+        return kept
 
     @abstractmethod
     def _run(self, *args: Any, **kwargs: Any) -> Any:
@@ -280,9 +281,9 @@ class _FunctionTool(BaseTool):
     coroutine: Callable[..., Awaitable[Any]] | None = None
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
-        if self.func is None:
+        if (func := self.func) is None:
             raise NotImplementedError(f"{type(self).__name__} does not support sync invocation.")
-        return self.func(*args, **kwargs)
+        return func(*args, **kwargs)
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
         return await (self.coroutine or super()._arun)(*args, **kwargs)
