@@ -5,8 +5,8 @@ langchain_openai/chat_models/base.py
 Leaves out streaming, batches, caching, callbacks (there is no `run_manager`), rate limits,
 `_llm_type`, `with_structured_output`, a class of its own for what `bind` returns; of OpenAI
 retries, an async connection, the responses API, `response_format`, audio, the role `developer`, the
-translation of content blocks, all answers of several but the first, usage_metadata, a class of
-error for each status.
+translation of content blocks, all answers of several but the first, the details of the usage, a
+class of error for each status.
 """
 
 import copy
@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 
 from minilc.base import Config, run_in_executor
 from minilc.function_calling import convert_to_openai_tool
-from minilc.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
+from minilc.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages, create_message
 
 Messages = list[BaseMessage]
 Stop = list[str] | None
@@ -160,10 +160,6 @@ class ScriptedChatModel(BaseChatModel):
     def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=self.play(messages, **kwargs))])
 
-    async def _agenerate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
-        # No thread, since there is nothing to wait for.
-        return self._generate(messages, stop, **kwargs)
-
 
 class APIStatusError(Exception):
     """The endpoint answered with an error, or with something that is no completion."""
@@ -249,6 +245,9 @@ def _create_chat_result(response: Any) -> ChatResult:
     said = {"model_provider": "openai", "model_name": body.get("model"), "id": body.get("id")}
     said |= {"finish_reason": choice.get("finish_reason"), "token_usage": body.get("usage")}
     message = _convert_dict_to_message(choice["message"])
+    if usage := body.get("usage"):
+        words = zip(("input", "output", "total"), ("prompt", "completion", "total"), strict=True)
+        message.usage_metadata = {f"{our}_tokens": usage[f"{their}_tokens"] for our, their in words}
     return ChatResult(generations=[ChatGeneration(message=message, generation_info=said)])
 
 
@@ -263,6 +262,8 @@ def _convert_dict_to_message(message: dict[str, Any]) -> AIMessage:
             args = json.loads(arguments or "{}", strict=False) or {}
             read["tool_calls"].append(call | {"name": name or "", "args": args})
         except json.JSONDecodeError as error:
-            read["invalid_tool_calls"].append(call | {"error": str(error)})
+            text = f"Function {name} arguments:\n\n{arguments}\n\nare not valid JSON. Received "
+            text += create_message(f"JSONDecodeError {error}", "OUTPUT_PARSING_FAILURE")
+            read["invalid_tool_calls"].append(call | {"error": text})
     refusal = {"refusal": message.get("refusal")}
     return AIMessage(content=message.get("content") or "", additional_kwargs=refusal, **read)

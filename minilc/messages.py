@@ -5,9 +5,10 @@ Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded
 (the standard form of content), serialisation, `.text()` as a call, `html=` and invalid calls of
 pretty_repr, bold titles, calls and unknown keys in additional_kwargs, checks of usage_metadata, the
 error about the content of a RemoveMessage; of dicts that become messages the role `remove`, what
-remembers the role `developer`, and calls in OpenAI's words.
+remembers the role `developer`, and arguments of OpenAI's calls that are a dict already.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -195,7 +196,20 @@ def _create_message_from_message_type(role: str, content: Any, **fields: Any) ->
     if (message_class := _CLASSES.get(_ALIASES.get(role, role))) is None:
         roles = "'human', 'user', 'ai', 'assistant', 'function', 'tool', 'system', or 'developer'"
         raise ValueError(create_message(f"Unexpected message type: '{role}'. Use one of {roles}."))
+    if calls := fields.get("tool_calls"):
+        fields["tool_calls"] = [parse_tool_call(c) if "function" in c else c for c in calls]
     return message_class(content=content, **fields)
+
+
+def parse_tool_call(raw_tool_call: dict[str, Any]) -> ToolCall:
+    """Read a call as OpenAI writes it: `{"id", "function": {"name", "arguments"}}`.
+
+    Raises:
+        JSONDecodeError: the arguments, which are a text, are no JSON.
+    """
+    function = raw_tool_call["function"]
+    args = json.loads(function["arguments"], strict=False)
+    return tool_call(name=function["name"], args=args, id=raw_tool_call["id"])
 
 
 def create_message(message: str, error_code: str = "MESSAGE_COERCION_FAILURE") -> str:

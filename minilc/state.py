@@ -69,9 +69,8 @@ def add_messages(left: Any, right: Any) -> list[BaseMessage]:
 
 def _coerce_to_messages(messages: Any) -> list[BaseMessage]:
     coerced = convert_to_messages(messages if isinstance(messages, list) else [messages])
-    for message in coerced:
-        if message.id is None:
-            message.id = str(uuid4())
+    for message in [message for message in coerced if message.id is None]:
+        message.id = str(uuid4())
     return coerced
 
 

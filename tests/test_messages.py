@@ -204,26 +204,17 @@ def test_a_role_picks_the_class(lc: World, role: str, name: str) -> None:
     assert message.additional_kwargs == {}
 
 
-def test_a_dict_with_calls_becomes_an_ai_message_and_stays_as_it_was(lc: World) -> None:
-    call = {"name": "get_weather", "args": {"city": "北京"}, "id": "call_1"}
-    given = {"role": "assistant", "content": None, "tool_calls": [call]}
+def test_a_dict_of_openai_with_calls_becomes_an_ai_message(lc: World) -> None:
+    given = {"role": "assistant", "content": None, "tool_calls": [raw_call('{"city": "北京"}')]}
     before = json.dumps(given)
     assert lc.convert_to_messages([given]) == [lc.AIMessage("", tool_calls=[CALL])]
     assert json.dumps(given) == before
 
 
-def test_calls_in_the_words_of_openai_are_no_calls_of_this_layer_in_minilc() -> None:
-    assert divergences.row("openai-calls")
-    given = {"role": "assistant", "content": None, "tool_calls": [raw_call('{"city": "北京"}')]}
-    read = LANGCHAIN.AIMessage("", tool_calls=[CALL])
-    assert LANGCHAIN.convert_to_messages([given]) == [read]
+def test_a_dict_with_broken_arguments_is_a_json_error(lc: World) -> None:
+    given = {"role": "assistant", "content": "", "tool_calls": [raw_call("{")]}
     with pytest.raises(json.JSONDecodeError):
-        LANGCHAIN.convert_to_messages([given | {"tool_calls": [raw_call("{")]}])
-    for arguments in ('{"city": "北京"}', "{"):
-        with pytest.raises(TypeError) as failure:
-            MINILC.convert_to_messages([given | {"tool_calls": [raw_call(arguments)]}])
-        text = "tool_call() got an unexpected keyword argument 'function'"
-        assert str(failure.value) == text
+        lc.convert_to_messages([given])
 
 
 def test_a_dict_of_a_tool_becomes_a_tool_message(lc: World) -> None:

@@ -500,6 +500,15 @@ test_add_messages, test_add_messages_long = properties(
 
 
 ROLES = ["user", "human", "assistant", "ai", "system", "robot"]
+WIRE_CALLS = st.fixed_dictionaries(
+    {
+        "id": st.none() | IDS,
+        "type": st.just("function"),
+        "function": st.fixed_dictionaries(
+            {"name": TOOLS, "arguments": st.sampled_from(["{}", '{"x": 1}', "{", "", "null", "[]"])}
+        ),
+    }
+)
 COMMON = {"name": TOOLS, "id": MESSAGE_IDS}  # unknown keys: see `unknown-keys`
 
 
@@ -514,8 +523,7 @@ def dicts(roles: list[str], required: Any, optional: Any) -> st.SearchStrategy[d
 
 DICTS = (
     dicts(["user", "human", "system", "robot"], {}, {})
-    # Calls in other words: see `openai-calls`.
-    | dicts(["assistant", "ai"], {}, {"tool_calls": st.lists(CALLS, max_size=2)})
+    | dicts(["assistant", "ai"], {}, {"tool_calls": st.lists(CALLS | WIRE_CALLS, max_size=2)})
     | dicts(
         ["tool"],
         {"tool_call_id": IDS},

@@ -72,13 +72,6 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "invalid_tool_calls and repr show the others, with the whole text that the model wrote.",
     ),
     Divergence(
-        "openai-calls",
-        1,
-        "A dict that becomes a message may have calls in OpenAI's words, with JSON for arguments.",
-        "A call has a name, args and an id; OpenAI's words are refused.",
-        "They are read where its answers are, in layer 7, and there broken JSON is no error.",
-    ),
-    Divergence(
         "bold-titles",
         1,
         "pretty_print makes titles bold where somebody sits before the interpreter.",
@@ -263,19 +256,11 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "The keys come from the classes of OpenAI's client, which minilc does without.",
     ),
     Divergence(
-        "openai-usage",
+        "openai-usage-details",
         7,
-        "usage_metadata counts the tokens of an answer, in the words of all providers.",
-        "It is None; what OpenAI says of them stands in response_metadata, as token_usage.",
+        "usage_metadata counts cached, spoken and thought tokens apart.",
+        "It has the three counts of tokens alone.",
         "They matter for a bill and not for a tool call.",
-    ),
-    Divergence(
-        "invalid-call-error",
-        7,
-        "The error of a call that could not be read repeats its name and its arguments, and "
-        "points to a page.",
-        "It is what the reader of JSON says: what is wrong, and where.",
-        "Name and arguments stand beside it in the call.",
     ),
     Divergence(
         "openai-content-blocks",

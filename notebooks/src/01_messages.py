@@ -394,13 +394,10 @@ assert books(sent)["pending"] == ["call_1"]
 # One function, both worlds: a conversation as dicts becomes messages.
 
 # %%
-talk = [INPUTS["the user"], INPUTS["a call without type"], answer]
+talk = [INPUTS["the user"], INPUTS["a call in OpenAI's words"], answer]
 result = twin(lambda lc: lc.convert_to_messages(talk), title="dicts become messages")
 assert result.verdict == "EQUAL"
 result
-
-# %% [markdown] lang="en"
-# One of the nine is missing here. minilc reads OpenAI's words where OpenAI's answers come in, in layer 7; as a dict it refuses them. Part 9 has the reason.
 
 # %% [markdown] lang="en"
 # This is minilc's side. In the last line of the first function write `messages[1:]`, run the cell, and run the judge above again. It says DIFFERENT, and where. Then put it back, and run both again.

@@ -128,11 +128,7 @@ def null_content(lc: World) -> Any:
     return lc.convert_to_messages(dicts)
 
 
-@case(
-    LAYER,
-    "calls in OpenAI's shape carry arguments as a JSON string, which is parsed",
-    differs="openai-calls",
-)
+@case(LAYER, "calls in OpenAI's shape carry arguments as a JSON string, which is parsed")
 def openai_shape(lc: World) -> Any:
     function = {"name": "get_weather", "arguments": '{"city": "北京"}'}
     wire = [{"id": "c1", "type": "function", "function": function}]
@@ -159,7 +155,7 @@ def additional_kwargs_later(lc: World) -> Any:
     return message.tool_calls
 
 
-@case(LAYER, "broken JSON arguments in a dict are an error of the JSON", differs="openai-calls")
+@case(LAYER, "broken JSON arguments in a dict are an error of the JSON")
 def broken_json(lc: World) -> Any:
     function = {"name": "clock", "arguments": '{"city": "Os'}
     wire = [{"id": "c1", "type": "function", "function": function}]
@@ -280,11 +276,7 @@ def tool_outputs(lc: World) -> Any:
     return [isinstance(value, lc.ToolOutputMixin) for value in values]
 
 
-@case(
-    LAYER,
-    "a call in OpenAI's form whose arguments are empty is an error",
-    differs="openai-calls",
-)
+@case(LAYER, "a call in OpenAI's form whose arguments are empty is an error")
 def empty_arguments(lc: World) -> Any:
     function = {"name": "get_weather", "arguments": ""}
     asked = [{"id": "c1", "type": "function", "function": function}]
