@@ -4,9 +4,9 @@ Mirrors langchain_core/tools/{base,simple}.py, langchain_core/runnables/config.p
 Leaves out callbacks and tracing (`run_manager` and `callbacks` are never filled), the copy of the
 context that upstream runs each tool in, what a Runnable has beyond invoke and ainvoke (batch,
 stream, pipes, names, `get_input_jsonschema`), what a config has for them (run_name, run_id) and the
-sorting of its unknown keys, `Tool.from_function` and Tool's arguments by position, a new look at
-the schema after `model_copy(update=...)`, models of pydantic.v1, the refusal of a text for a JSON
-schema.
+sorting of its unknown keys, `is_single_input`, `Tool.from_function` and Tool's arguments by
+position, a new look at the schema after `model_copy(update=...)`, models of pydantic.v1, the
+refusal of a text for a JSON schema.
 """
 
 import functools
@@ -95,11 +95,6 @@ class BaseTool(BaseModel, ABC):
     def get_input_schema(self, config: Config = None) -> Any:
         """The schema of everything that the tool takes."""
         return self.args_schema or schema.create_schema_from_function(self.name, self._run)
-
-    @property
-    def is_single_input(self) -> bool:
-        """Whether the model fills one argument only."""
-        return len(self.args.keys() - {"kwargs"}) == 1
 
     def invoke(self, input: Any, config: Config = None) -> Any:
         """Run on arguments, on a string, or on a ToolCall, which a ToolMessage answers."""

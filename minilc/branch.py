@@ -8,7 +8,7 @@ has the fields).
 """
 
 import typing
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
@@ -35,7 +35,6 @@ INJECTED = ("config", "runtime", "writer", "store")  # parameters that the graph
 INTERRUPT = "__interrupt__"
 
 T = TypeVar("T")
-Work = Sequence[Coroutine[Any, Any, Any]]
 
 
 class GraphRecursionError(RecursionError):
@@ -227,7 +226,7 @@ class Workers:
         # Makes a thread whenever all it has are busy: tools wait more than they compute.
         self.threads = ThreadPoolExecutor(max_workers=1_000_000)
 
-    async def gather(self, work: Work, waits: bool, limit: int | None = None) -> list[Any]:
+    async def gather(self, work: list[Any], waits: bool, limit: int | None = None) -> list[Any]:
         """What the coroutines return, in their order.
 
         Where nothing waits, this thread takes one after the other, and so do helpers as they

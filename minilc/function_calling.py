@@ -52,10 +52,10 @@ def convert_to_anthropic_tool(tool: Any, *, strict: bool | None = None) -> dict[
     """`tool` as Anthropic takes it in `tools`: the schema is called `input_schema`."""
     if isinstance(tool, dict) and tool.keys() >= {"name", "description", "input_schema"}:
         return dict(tool)
-    said = convert_to_openai_tool(tool, strict=strict)["function"]
+    said = {"strict": strict} | convert_to_openai_tool(tool, strict=strict)["function"]
     known = (getattr(tool, "extras", None) or {}) | said | {"input_schema": said["parameters"]}
     fields = ("name", "description", "input_schema", "strict", *_ANTHROPIC_EXTRA_FIELDS)
-    return {key: known[key] for key in fields if key in known}
+    return {key: known[key] for key in fields if known.get(key) is not None}
 
 
 def convert_to_gemini_tool(tool: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 
 from minilc import branch
 from minilc.base import Config, RunnableConfig, _run_to_end, var_child_runnable_config
-from minilc.branch import CONF, END, START, Command, PregelTask, RunnableCallable
+from minilc.branch import CONF, END, START, Command, PregelTask, RunnableCallable, StateSnapshot
 from minilc.messages import AnyMessage, BaseMessage, RemoveMessage, convert_to_messages
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
@@ -216,9 +216,9 @@ class CompiledStateGraph:
         """`stream`, awaited."""
         return PregelLoop(self, config, context).run(input, stream_mode, waits=True)
 
-    def get_state(self, config: RunnableConfig) -> branch.StateSnapshot:
+    def get_state(self, config: RunnableConfig) -> StateSnapshot:
         """Where a thread stands between two steps."""
-        return PregelLoop(self, config).saved or branch.StateSnapshot({}, [], {})
+        return PregelLoop(self, config).saved or StateSnapshot({}, [], {})
 
     def with_config(self, config: RunnableConfig) -> Self:
         """The same graph with a config that all its runs get."""
@@ -241,7 +241,7 @@ class InMemorySaver:
     """The last checkpoint of each thread, for as long as the process lives."""
 
     def __init__(self) -> None:
-        self.storage: dict[Any, branch.StateSnapshot] = {}
+        self.storage: dict[Any, StateSnapshot] = {}
 
 
 class PregelLoop:
@@ -319,8 +319,7 @@ class PregelLoop:
             GraphRecursionError: the steps are used up; seeing that nothing is left takes one too.
         """
         if self.saver:
-            stands = branch.StateSnapshot(self.values, self.tasks, self.seen)
-            self.saver.storage[self.thread] = stands
+            self.saver.storage[self.thread] = StateSnapshot(self.values, self.tasks, self.seen)
         if self.step > self.limit:
             text = f"Recursion limit of {self.limit} reached without hitting a stop condition. You "
             text += "can increase the limit by setting the `recursion_limit` config key."
@@ -354,8 +353,7 @@ class PregelLoop:
 
     def _task_config(self, task: PregelTask) -> RunnableConfig:
         conf = {**self.config[CONF], branch.CONFIG_KEY_SCRATCHPAD: self.parent or task}
-        is_given = task.is_sent  # an input of its own; any other has read the state already
-        conf[branch.CONFIG_KEY_READ_STATE] = partial(self._read, self.values) if is_given else None
+        conf[branch.CONFIG_KEY_READ_STATE] = partial(self._read, self.values)
         return {**self.config, "configurable": conf}
 
     async def _call(self, action: RunnableCallable, input: Any, config: RunnableConfig) -> Any:

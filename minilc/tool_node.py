@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 from pydantic import ValidationError
 
 from minilc import branch, convert, injection, tool_errors
-from minilc.base import BaseTool, RunnableConfig, _run_to_end, ensure_config
+from minilc.base import BaseTool, Config, _run_to_end, ensure_config
 from minilc.messages import AIMessage, ToolCall, ToolMessage, convert_to_messages
 
 Output = ToolMessage | branch.Command[Any] | list[ToolMessage | branch.Command[Any]]
@@ -70,13 +70,11 @@ class ToolNode:
         self._injected_args = {t.name: injection._get_all_injected_args(t) for t in tools}
         self._workers = branch.Workers()
 
-    def _func(self, input: Any, config: RunnableConfig | None = None) -> Any:
+    def _func(self, input: Any, config: Config = None) -> Any:
         """Run the calls that the input asks for; the answers are an update of the state."""
         return _run_to_end(self._afunc(input, config, sync=True))
 
-    async def _afunc(
-        self, input: Any, config: RunnableConfig | None = None, *, sync: bool = False
-    ) -> Any:
+    async def _afunc(self, input: Any, config: Config = None, *, sync: bool = False) -> Any:
         """`_func`, awaited.
 
         Raises:

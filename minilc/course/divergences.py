@@ -156,6 +156,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "The annotation is for type checkers; what counts is the schema.",
     ),
     Divergence(
+        "single-input",
+        3,
+        "is_single_input says whether a tool takes one argument.",
+        "A tool does not say it.",
+        "It served agents that wrote one text for a tool; len(tool.args) says it as well.",
+    ),
+    Divergence(
         "stop-iteration",
         3,
         "A StopIteration out of a tool that is not awaited comes out as it is.",

@@ -129,7 +129,7 @@ def text_input(lc: World) -> Any:
     return shout.invoke("hi")
 
 
-@case(LAYER, "a tool knows whether it takes a single argument")
+@case(LAYER, "a tool knows whether it takes a single argument", differs="single-input")
 def single_input(lc: World) -> Any:
     return adder(lc).is_single_input, giver(lc, 1).is_single_input
 
