@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import ContextVar, copy_context
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, SkipValidation, ValidationError
+from pydantic import BaseModel, SkipValidation, ValidationError
 from typing_extensions import TypedDict
 
 from minilc import schema
@@ -54,10 +54,8 @@ class ToolException(Exception):
     """What a tool raises for the model to read, if `handle_tool_error` is set."""
 
 
-class BaseTool(BaseModel, ABC):
+class BaseTool(BaseModel, ABC, arbitrary_types_allowed=True):
     """A name, a description and a schema for the model, and `_run` for the call."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     name: str
     description: str

@@ -3,26 +3,24 @@
 Mirrors langchain_core/messages/{base,human,system,ai,tool,modifier,utils}.py
 Leaves out chunks (streamed pieces), FunctionMessage and ChatMessage (superseded), content_blocks
 (the standard form of content), serialisation, `.text()` as a call, `html=` and invalid calls of
-pretty_repr, bold titles, calls and unknown keys in additional_kwargs, checks of usage_metadata, the
-error about the content of a RemoveMessage; of dicts that become messages the role `remove`, what
-remembers the role `developer`, and arguments of OpenAI's calls that are a dict already.
+pretty_repr, bold titles, calls and unknown keys in additional_kwargs, checks of usage_metadata; of
+dicts that become messages the role `remove`, what remembers the role `developer`, and arguments of
+OpenAI's calls that are a dict already.
 """
 
 import json
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 # Comes with pydantic, which takes no other TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
 
-class BaseMessage(BaseModel):
+# Providers put fields of their own on messages; they are kept.
+class BaseMessage(BaseModel, extra="allow"):
     """One entry of a conversation; `content` is text or a list of text and content blocks."""
-
-    # Providers put fields of their own on messages; they are kept.
-    model_config = ConfigDict(extra="allow")
 
     content: str | list[str | dict[Any, Any]]
     additional_kwargs: dict[Any, Any] = Field(default_factory=dict)
@@ -150,6 +148,8 @@ class RemoveMessage(BaseMessage):
     type: Literal["remove"] = "remove"
 
     def __init__(self, id: str, **kwargs: Any) -> None:
+        if kwargs.pop("content", None):
+            raise ValueError("RemoveMessage does not support 'content' field.")
         super().__init__("", id=id, **kwargs)
 
 

@@ -79,13 +79,6 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "What a terminal can do is no part of a message.",
     ),
     Divergence(
-        "remove-with-content",
-        1,
-        "A RemoveMessage with content has an error of its own, unless the content is empty.",
-        "It is Python's error about an argument that is given twice.",
-        "No content is taken either way, and Python's error names the argument.",
-    ),
-    Divergence(
         "parameter-called-args",
         2,
         "A plain parameter called args or kwargs is taken for a variadic one and is lost.",

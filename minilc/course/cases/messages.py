@@ -244,7 +244,7 @@ def remove_message(lc: World) -> Any:
     return message.type, message.content, message.id
 
 
-@case(LAYER, "a RemoveMessage with content is refused", differs="remove-with-content")
+@case(LAYER, "a RemoveMessage with content is refused")
 def remove_with_content(lc: World) -> Any:
     return lc.RemoveMessage(id="m1", content="gone")
 
