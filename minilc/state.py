@@ -63,8 +63,9 @@ def add_messages(left: Any, right: Any) -> list[BaseMessage]:
             raise ValueError(f"{text}('{message.id}')")
         merged[place : place + 1] = [message]
     # They stand now where the removed ones stood. One that REMOVE_ALL_MESSAGES left is no mark.
-    marks = [message for message in new if isinstance(message, RemoveMessage)]
-    return [m for m in merged if all(m is not mark for mark in marks)] if marks else merged
+    marks = [id(message) for message in new if isinstance(message, RemoveMessage)]
+    removed = {message.id for message in merged if id(message) in marks} if marks else set()
+    return [message for message in merged if message.id not in removed] if removed else merged
 
 
 def _coerce_to_messages(messages: Any) -> list[BaseMessage]:

@@ -97,8 +97,7 @@ class ToolNode:
         return self._combine_tool_outputs(outputs, state)
 
     # Upstream's come from RunnableCallable, and call these two with the config and the runtime.
-    invoke = _func
-    ainvoke = _afunc
+    invoke, ainvoke = _func, _afunc
 
     def _parse_input(self, input: Any, config: Any) -> tuple[list[ToolCall], Any]:
         """The calls to run, and the state that their tools may see.

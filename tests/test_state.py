@@ -110,6 +110,13 @@ def test_remove_all_keeps_what_comes_after_it(lc: World) -> None:
     assert lc.add_messages(left, [clear]) == []
 
 
+def test_what_stands_twice_is_removed_twice(lc: World) -> None:
+    clear, twice = lc.RemoveMessage(id=lc.REMOVE_ALL_MESSAGES), lc.HumanMessage("a", id="1")
+    history = lc.add_messages([], [clear, twice, lc.AIMessage("b", id="2"), twice])
+    assert [message.id for message in history] == ["1", "2", "1"]
+    assert [m.id for m in lc.add_messages(history, lc.RemoveMessage(id="1"))] == ["2"]
+
+
 def test_removing_what_is_not_there_is_an_error(lc: World) -> None:
     text = "Attempting to delete a message with an ID that doesn't exist ('9')"
     left = [lc.HumanMessage("a", id="1")]
