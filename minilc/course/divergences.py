@@ -483,6 +483,14 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "A list of messages is a state with messages and nothing else; one rule for both.",
     ),
     Divergence(
+        "mark-in-a-union",
+        11,
+        "An InjectedState inside of a union, as in `Annotated[...] | None`, gives the whole state: "
+        "the call does not fit, and the model is told no reason.",
+        "It gives the field that the mark names.",
+        "Where the mark stands does not change what it asks for.",
+    ),
+    Divergence(
         "runtime-in-a-model",
         11,
         "An args_schema of one's own with a ToolRuntime in it needs arbitrary_types_allowed.",

@@ -68,6 +68,16 @@ def state(lc: World) -> Any:
     )
 
 
+@case(LAYER, "a mark inside of a union asks for its field", differs="mark-in-a-union")
+def state_in_a_union(lc: World) -> Any:
+    @lc.tool
+    def greet(word: str, name: Annotated[str, lc.InjectedState("user_id")] | None = None) -> str:
+        """Greet the user."""
+        return f"{word} {name}"
+
+    return with_state(lc, [greet], call("greet", {"word": "你好"}), user_id="小明")
+
+
 @case(LAYER, "a tool gets one field of the state")
 def state_field(lc: World) -> Any:
     return with_state(lc, [one_field(lc)], call("query_order", {"order_id": "O1"}), user_id="小明")
