@@ -363,7 +363,10 @@ def _definitions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.stm
             names = [child.name]
             inner = f"{prefix}{child.name}."
         elif isinstance(child, ast.Assign):
-            names = [target.id for target in child.targets if isinstance(target, ast.Name)]
+            targets = [part for target in child.targets for part in ast.walk(target)]
+            # What is only read on the left side, as in `self.x = 1`, is not defined there.
+            stored = [part for part in targets if isinstance(part, ast.Name)]
+            names = [part.id for part in stored if isinstance(part.ctx, ast.Store)]
         elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
             names = [child.target.id]
         for name in names:
