@@ -5,7 +5,7 @@
 #
 # |  |  |
 # |---|---|
-# | **Time** | 35 minutes, and 30 for the exercises |
+# | **Time** | 35 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
 # | **Before** | [02_schema](02_schema.ipynb): arguments that are hidden from the model; [10_tool_errors](10_tool_errors.ipynb): what it reads about wrong ones |
 # | **Articles** | A, layers 7, 9 and 11, problem 10 |
@@ -368,7 +368,7 @@ with expect_error(KeyError, "'user'"):
 # %% [markdown] lang="en"
 # ## 7. minilc's version
 #
-# The first function puts the arguments together. The second looks for the marks, once for each tool, when the ToolNode is made. Which line drops what the model forged?
+# The first function puts the arguments together. The second looks for the marks, once for each tool, when the ToolNode is made. (A mark is an object or a bare class, hence `kind`.) Which line drops what the model forged? How one mark is found is missing here: exercise 1.
 
 # %% source="minilc.injection:_inject_tool_args, _get_all_injected_args"
 from minilc.injection import _get_all_injected_args, _inject_tool_args
@@ -613,7 +613,7 @@ drawn
 # %% [markdown] lang="en"
 # ## 15. Left out
 #
-# What minilc does not have here, and what depends on LangChain's version.
+# What minilc does not have here, what it does otherwise, and what depends on LangChain's version.
 
 # %%
 left_out("injection")
@@ -621,7 +621,7 @@ left_out("injection")
 # %% [markdown] lang="en"
 # ## 16. Exercises
 #
-# Our `marks` took the first thing in `Annotated`. The finished function finds a mark wherever it stands, and takes minilc's place.
+# Our `marks` took the first thing in `Annotated`. The finished function finds a mark wherever it stands, and takes minilc's place. There `kind` is a union of two classes; `isinstance` and `issubclass` take one, too.
 
 # %%
 ex.show("injection-1")

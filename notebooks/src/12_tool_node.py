@@ -567,9 +567,9 @@ result
 # %% [markdown] lang="en"
 # Fifteen of fifteen. This is the right column of part 2. Newer releases also take a *list* of messages and Commands from one tool; part 13 has the row.
 #
-# Here are minilc's versions of our steps. Sync and async runs share them: hence `async`, and the flag `sync`. Find the places where a wrapper may stand around a call: [13_middleware](13_middleware.ipynb) is about those.
+# Here are minilc's versions of our steps. (Calls side by side are missing: layer 8 has `Workers`, and the graph runs its nodes with them, too.) Sync and async runs share all this: hence `async`, and the flag `sync`. Find the places where a wrapper may stand around a call: [13_middleware](13_middleware.ipynb) is about those.
 
-# %% source="minilc.tool_node:ToolNode._parse_input, ToolNode._arun_one, ToolNode._execute_tool_async, ToolNode._normalize_tool_response, ToolNode._combine_tool_outputs"
+# %% source="minilc.tool_node:ToolNode._parse_input, ToolNode._arun_one, ToolNode._execute_tool_async, ToolNode._normalize_tool_response, ToolNode._normalize_one, ToolNode._combine_tool_outputs"
 from minilc.tool_node import ToolNode
 
 # %% [markdown] lang="en"
