@@ -503,7 +503,7 @@ assert fork(lambda state: END, a=refunds).invoke({"log": []})["log"] == ["refund
 draw.record(fork(lambda state: "c", a=refunds), {"log": []}).steps
 
 # %% [markdown] lang="en"
-# Both ran, in one step. **`goto` comes in addition to the edges**: a node that returns a `Command` should have no edge of its own. And a `Command` belongs to a node. A path that returns one is the last row of the table above: nothing happens.
+# Both ran, in one step. **`goto` comes in addition to the edges**: a node that returns a `Command` should have no edge of its own. And a `Command` belongs to a node. A path that returns one is the last row of the table above: LangGraph does nothing, minilc raises.
 #
 # ## 10. A call that nobody answers
 #
@@ -581,7 +581,7 @@ from minilc.branch import Command, Send, _control_branch, prepare_next_tasks
 # %% [markdown] lang="en"
 # ## 12. The judge
 #
-# All comparisons that minilc has for this layer. They also hold `interrupt` and `Runtime`, which live in the same module; [11_injection](11_injection.ipynb) and [14_factory](14_factory.ipynb) use them.
+# All comparisons that minilc has for this layer. They also hold `interrupt` and `Runtime`, which live in the same module; [09_state](09_state.ipynb) and [12_tool_node](12_tool_node.ipynb) use them.
 
 # %% tags=["version"]
 (verdict,) = check.check([layer("branch")], cases.load(["branch"]))

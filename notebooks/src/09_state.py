@@ -635,7 +635,7 @@ verdict.counts
 # %% [markdown] lang="en"
 # ## 9. In minilc
 #
-# Our `graph_v4` is `PregelLoop` in small: `run` is the loop, `tick` looks at the limit, `_run` is `run_one`, and `after_tick` folds and follows the edges. (They are async, so that the nodes of a step run at once.) Can you find the line that lets a path see its own node's write?
+# Our `graph_v4` is `PregelLoop` in small: `run` is the loop, `tick` looks at the limit, `_run` is `run_one`, and `after_tick` folds and follows the edges. (Two of them are async: one text serves `invoke` and `ainvoke`.) `_History` is a list that knows the place of each id. Can you find the line that lets a path see its own node's write?
 
 # %% source="minilc.state:add_messages, PregelLoop.run, PregelLoop.tick, PregelLoop._run, PregelLoop.after_tick"
 from minilc.state import PregelLoop, add_messages

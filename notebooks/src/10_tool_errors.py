@@ -509,7 +509,7 @@ assert "{'currency': 'CNY'}" in answer.content and "rate: Input should be" in an
 #
 # ## 10. minilc's version
 #
-# Here are our steps, and the error with the text for the model. An empty setting covers nothing; all else is a question of types.
+# Here are our steps, and the error with the text for the model. An empty setting covers nothing; all else is a question of types. (`show` is `repr` for a tool's error; layer 13 asks for `str`.)
 
 # %% source="minilc.tool_errors:_handle_tool_error, _infer_handled_types, _default_handle_tool_errors, ToolInvocationError"
 from minilc.tool_errors import (

@@ -7,7 +7,7 @@
 # |---|---|
 # | **Time** | 40 minutes, and 35 for the exercises |
 # | **Difficulty** | medium |
-# | **Before** | [12_tool_node](12_tool_node.ipynb): how one call is run; [08_branch](08_branch.ipynb): `interrupt` |
+# | **Before** | [12_tool_node](12_tool_node.ipynb): how one call is run; [09_state](09_state.ipynb): `interrupt` |
 # | **Articles** | A, layer 10, and production advice 5 |
 # | **We build** | layer 13, `minilc/middleware.py` |
 #
@@ -562,7 +562,7 @@ def chain_v3(wrappers):
 assert probe(lambda wrappers: play_model([chain_v3(wrappers)])).score == 4
 
 # %% [markdown] lang="en"
-# Here is minilc's. The first function folds wrappers two by two. Nothing in it waits, so the same lines serve wrappers that are awaited.
+# Here is minilc's. The first function folds wrappers two by two. Nothing in it waits, so the same lines serve wrappers that are awaited. In the second, `shape` does what our `shaped` did, with the last function or one that awaits first.
 
 # %% source="minilc.middleware:_chain_tool_call_wrappers, _chain_model_call_handlers, _normalize_to_model_response"
 from minilc.middleware import (

@@ -546,7 +546,7 @@ report.counts
 # %% [markdown] lang="en"
 # ## 12. Left out
 #
-# What minilc does not have here, and what depends on LangChain's version.
+# What minilc does not have here, what it does otherwise, and what depends on LangChain's version.
 
 # %%
 from minilc.course.register import left_out
