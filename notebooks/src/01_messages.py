@@ -242,10 +242,10 @@ assert "tool_calls" not in history[2].additional_kwargs
 # %% [markdown] lang="en"
 # So code that looks into `additional_kwargs` breaks with the next provider. Read `tool_calls`, and write it too.
 #
-# These are minilc's two kinds of call. The second one is for part 6.
+# These are minilc's two kinds of call. The second one is for part 6: a broken call may lack anything, and a message fills in `None`.
 
-# %% source="minilc.messages:ToolCall, InvalidToolCall"
-from minilc.messages import InvalidToolCall, ToolCall
+# %% source="minilc.messages:ToolCall, _Absent, InvalidToolCall"
+from minilc.messages import InvalidToolCall, ToolCall, _Absent
 
 # %% [markdown] lang="en"
 # ## 5. Which answer

@@ -303,10 +303,10 @@ seen(query)["properties"]
 # %% [markdown] lang="en"
 # With a pydantic class the model reads the fields and their bounds. Our function gets an `Order`, and a wrong field is named.
 #
-# This is the finished function in minilc. It also does what parts 6 and 7 add.
+# This is the finished function in minilc, and the one that makes each field for it. They also do what parts 6 and 7 add.
 
-# %% source="minilc.schema:create_schema_from_function"
-from minilc.schema import create_schema_from_function
+# %% source="minilc.schema:create_schema_from_function, _field_of_parameter"
+from minilc.schema import _field_of_parameter, create_schema_from_function
 
 # %% [markdown] lang="en"
 # ## 6. Describe it

@@ -301,7 +301,7 @@ assert content({"value": 1}) == content(json.dumps({"value": 1}))
 # %% [markdown] lang="en"
 # B is not: the content is JSON, and 北京 stays readable in it. And A's advice changes nothing, as long as JSON can write the value.
 #
-# This is minilc's version. Two lines more for messages that a tool makes itself, and for blocks.
+# This is minilc's version. It also lets through messages that a tool makes itself, and blocks.
 
 # %% source="minilc.base:_format_output, _stringify"
 from minilc.base import _format_output, _stringify

@@ -251,7 +251,7 @@ result
 from minilc.convert import tool
 
 # %% [markdown] lang="en"
-# Try it: take out the two lines that begin with `elif inspect.iscoroutinefunction`, run the cell, and run the judge. Where does it show? Then put them back.
+# Try it: shorten the line that asks `inspect.iscoroutinefunction` to `func, coroutine = source, None`, run the cell, and run the judge. What does the tool return now? Then put it back.
 
 
 # %%
