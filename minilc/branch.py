@@ -237,7 +237,8 @@ class Workers:
             limit: how many threads at most; None for as many as there are coroutines.
 
         Raises:
-            Exception: the first error in their order, once all threads have ended.
+            Exception: where nothing waits the first error in their order, once all have ended;
+                else the first that comes.
         """
         if len(work) == 1:  # what follows keeps its state until the collector comes
             return [await work[0] if waits else copy_context().run(_run_to_end, work[0])]

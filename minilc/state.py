@@ -62,7 +62,7 @@ def add_messages(left: Any, right: Any) -> list[BaseMessage]:
             text = "Attempting to delete a message with an ID that doesn't exist "
             raise ValueError(f"{text}('{message.id}')")
         merged[place : place + 1] = [message]
-    # They stand now where the removed ones stood. One that REMOVE_ALL_MESSAGES left is no mark.
+    # Marks stand now where what they remove stood. One that REMOVE_ALL_MESSAGES left is no mark.
     marks = [id(message) for message in new if isinstance(message, RemoveMessage)]
     removed = {message.id for message in merged if id(message) in marks} if marks else set()
     return [message for message in merged if message.id not in removed] if removed else merged

@@ -141,8 +141,8 @@ class ToolNode:
         call, tool, runtime = request.tool_call, request.tool, request.runtime
         if tool is None:
             return self._validate_tool_call(call)  # 1. Nobody has that name.
-        # A tool that a wrapper supplies is not in the registry: it is looked at only now.
         known, name, config = self._injected_args, call["name"], runtime.config
+        # A tool that a wrapper supplies is not in the registry: it is looked at only now.
         injected = known[name] if name in known else injection._get_all_injected_args(tool)
         # Before the try: the model cannot mend a state that lacks a field.
         args: Any = injection._inject_tool_args(call, tool, injected, runtime, self.messages_key)

@@ -372,6 +372,22 @@ def test_max_concurrency_limits_how_many_run_at_once(lc: World, limit: int) -> N
     assert [answer.content for answer in answers] == [str(x) for x in range(6)]
 
 
+def test_calls_that_wait_when_one_fails(lc: World) -> None:
+    """Row "after-a-failure": upstream does not start them, minilc runs them all."""
+    ran = []
+
+    def work(x: int) -> int:
+        """Fail at the first."""
+        ran.append(x)
+        threading.Event().wait(0.01)
+        return 1 // x
+
+    calls = [call("work", f"call_{x}", x=x) for x in range(20)]
+    with pytest.raises(ZeroDivisionError):
+        lc.ToolNode([work]).invoke(asking(lc, *calls), by_hand(lc, max_concurrency=1))
+    assert ran == list(range(20)) if lc.name == "minilc" else len(ran) < 20
+
+
 def test_a_single_call_runs_on_the_callers_thread_in_minilc_alone() -> None:
     # The row "single-call-thread".
     def thread_of_a_call(lc: World) -> str:

@@ -485,8 +485,8 @@ DIVERGENCES: tuple[Divergence, ...] = (
     Divergence(
         "mark-in-a-union",
         11,
-        "An InjectedState inside of a union, as in `Annotated[...] | None`, gives the whole state: "
-        "the call does not fit, and the model is told no reason.",
+        "An InjectedState inside of a union, as in Optional[Annotated[...]], gives the whole "
+        "state: the call does not fit, and the model is told no reason.",
         "It gives the field that the mark names.",
         "Where the mark stands does not change what it asks for.",
     ),
@@ -525,6 +525,14 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "A ToolNode runs as many calls at once as the machine has cores, and 4 more; 32 at most.",
         "It runs all at once, or as many as max_concurrency says.",
         "Tools wait more than they compute, and a call that waits needs no core.",
+    ),
+    Divergence(
+        "after-a-failure",
+        12,
+        "Where max_concurrency makes calls wait, those that have not started when one fails, or "
+        "when somebody presses Ctrl+C, are not run.",
+        "All calls run before the error is raised, as they do where none waits.",
+        "What runs does not depend on how fast the calls before it are.",
     ),
     Divergence(
         "deep-copied-node",

@@ -64,6 +64,11 @@ def names_several(lc: World) -> Any:
     return run(lc, lambda state: ["c", "b"])
 
 
+@case(LAYER, "a node that is named twice runs once")
+def names_twice(lc: World) -> Any:
+    return run(lc, lambda state: ["c", "b", "c"])
+
+
 @case(LAYER, "a path that names no node in a list ends the run")
 def names_none(lc: World) -> Any:
     return run(lc, lambda state: [])

@@ -77,7 +77,7 @@ def _in_a_union(lc: World) -> Any:
 def _other_kinds(lc: World) -> Any:
     @lc.tool
     def both(
-        tags: list[str],
+        tags: Annotated[list[str], "what it is about"],
         user: Annotated[str, lc.InjectedState("user")],
         store: Annotated[Any, lc.InjectedStore()],
     ) -> str:
@@ -114,6 +114,15 @@ def _no_unions(type_: Any, kind: Any) -> Any:
     return _annotated_alone(type_, kind)
 
 
+def _of_any_kind(type_: Any, kind: Any) -> Any:
+    if _is(get_origin(type_) or type_, kind):
+        return get_origin(type_) or type_
+    parts = (_of_any_kind(part, kind) for part in get_args(type_))
+    return next(iter(getattr(type_, "__metadata__", ())[-1:]), None) or next(
+        filter(None, parts), None
+    )
+
+
 def _says_yes(type_: Any, kind: Any) -> Any:
     marks = [type_, get_origin(type_), *get_args(type_)]
     return any(_is(one, kind) for one in marks) or None
@@ -126,11 +135,11 @@ FIND = Exercise(
     difficulty="hard",
     target="minilc.injection:_get_injection_from_type",
     task="""
-        `type_` is the annotation of a parameter, `kind` a class of marks, such as `InjectedState`.
-        Return the first mark of that kind: an instance (`InjectedState("user")`) or the class
-        itself, if it stands there without brackets. Without one, return None. `ToolRuntime` needs
-        no `Annotated`: there the type is the mark, also as `ToolRuntime[Context]`, and also in a
-        union.
+        `type_` is the annotation of a parameter. `kind` is a class of marks, such as
+        `InjectedState`, or a union of such classes. Return the first mark of that kind: an
+        instance (`InjectedState("user")`) or the class itself, if it stands there without
+        brackets. Without one, return None. `ToolRuntime` needs no `Annotated`: there the type is
+        the mark, also as `ToolRuntime[Context]`, and also in a union.
         """,
     stub='''
 from typing import Any, get_args, get_origin
@@ -143,8 +152,8 @@ def get_injection_from_type(type_: Any, kind: Any) -> Any:
     hints=(
         "Print `get_origin` and `get_args` of `Annotated[str, 'a', 1]`, of `dict[str, int]`, and "
         "of `int | None`.",
-        "Something is of the kind if it is an instance of it, or a class below it. `issubclass` "
-        "takes classes only, so ask `isinstance(mark, type)` first.",
+        "Something is of the kind if it is an instance of it, or a class below it. A union will do "
+        "as a kind. As a mark `issubclass` takes classes only: ask `isinstance(mark, type)` first.",
         "First look at the annotation itself, or its origin. Then look at each of its parts in "
         "the same way: the function may call itself.",
     ),
@@ -180,7 +189,8 @@ def get_injection_from_type(type_: Any, kind: Any) -> Any:
         Check(
             "an ordinary argument, a field and the store in one tool",
             _other_kinds,
-            "a mark of another kind was taken: the kind that is asked for counts",
+            "an ordinary argument was taken for one to inject: in `Annotated` may stand anything, "
+            "and only what is of the kind counts",
         ),
     ),
     wrong_answers=(
@@ -189,6 +199,7 @@ def get_injection_from_type(type_: Any, kind: Any) -> Any:
         Wrong(_first_alone, "need not be the first"),
         Wrong(_annotated_alone, "its type is the mark"),
         Wrong(_no_unions, "inside a union"),
+        Wrong(_of_any_kind, "an ordinary argument"),
     ),
 )
 
