@@ -208,7 +208,7 @@ class ToolNode:
             return value if text is value.content else value.model_copy(update={"content": text})
         if not isinstance(value, branch.Command):
             raise TypeError(f"Tool {call['name']} returned unexpected type: {type(value)}")
-        command = deepcopy(value)
+        command = deepcopy(value) if isinstance(value.update, dict | list) else value
         for answer in self._answers(command, call):
             answer.name = call["name"]
         return command
@@ -216,7 +216,7 @@ class ToolNode:
     def _answers(self, output: Any, call: ToolCall) -> list[ToolMessage]:
         """The messages in an output that answer the call."""
         update = output.update if isinstance(output, branch.Command) else [output]
-        messages = update.get(self.messages_key, []) if isinstance(update, dict) else update
+        messages = list(update.get(self.messages_key, ())) if isinstance(update, dict) else update
         messages = convert_to_messages(messages if isinstance(messages, list) else [])
         return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call["id"]]
 

@@ -695,6 +695,19 @@ def test_a_command_without_messages_to_check_passes(lc: World, invoke: Invoke) -
         assert commanding(lc, invoke, command) == [command]
 
 
+def test_a_command_without_messages_need_not_be_copied(lc: World, invoke: Invoke) -> None:
+    command = lc.Command(goto=[lc.Send("sky", threading.Lock())])
+    assert commanding(lc, invoke, command) == [command]
+
+
+def test_a_command_may_have_its_messages_in_a_tuple(lc: World, invoke: Invoke) -> None:
+    def moved(name: str | None) -> Any:
+        message = lc.ToolMessage("moved", name=name, tool_call_id="call_1")
+        return lc.Command(update={"messages": (message,)})
+
+    assert commanding(lc, invoke, moved(None)) == [moved("give")]
+
+
 def test_a_command_that_removes_all_messages_needs_an_answer_in_minilc_alone(
     invoke: Invoke,
 ) -> None:
