@@ -66,7 +66,7 @@ ModelCallResult = ModelResponse | AIMessage
 
 # --- the form of an answer ------------------------------------------------------------------------
 
-SEVERAL = "Model incorrectly returned multiple structured responses ({}) when only one is expected."
+MANY = "Model incorrectly returned multiple structured responses ({}) when only one is expected."
 
 
 class MultipleStructuredOutputsError(Exception):
@@ -119,8 +119,7 @@ class ToolStrategy:
 
     def _parse(self, calls: list[Any]) -> Any:
         if len(calls) > 1:
-            names = ", ".join(call["name"] for call in calls)
-            raise MultipleStructuredOutputsError(SEVERAL.format(names))
+            raise MultipleStructuredOutputsError(MANY.format(", ".join(c["name"] for c in calls)))
         try:
             return self.adapter.validate_python(calls[0]["args"])
         except Exception as error:  # the schema's own validators may raise anything

@@ -54,7 +54,8 @@ class StructuredTool(_FunctionTool):
             # A schema that was parsed from the docstring has the part that is not `Args:`.
             given: Any = args_schema or {}
             told = given.get("description") if isinstance(given, dict) else given.__doc__
-            if not (description := told if parse_docstring else source.__doc__ or told):
+            if not (told := told if parse_docstring else source.__doc__ or told):
                 raise ValueError("Function must have a docstring if description not provided.")
+            description = textwrap.dedent(told)
         fields |= {"func": func, "coroutine": coroutine, "args_schema": args_schema}
-        return cls(name=name, description=textwrap.dedent(description).strip(), **fields)
+        return cls(name=name, description=description.strip(), **fields)

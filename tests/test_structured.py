@@ -68,6 +68,15 @@ def test_a_given_name_and_description_win(lc: World) -> None:
     assert made.tool_call_schema.model_json_schema()["description"] == "Tell the weather."
 
 
+def test_a_given_description_keeps_its_indentation(lc: World) -> None:
+    given = """
+        Tell the weather.
+          In words.
+    """
+    made = lc.StructuredTool.from_function(forecast, description=given)
+    assert made.description == "Tell the weather.\n          In words."
+
+
 def test_without_a_docstring_the_schema_describes_the_tool(lc: World) -> None:
     def description(schema: Any) -> str:
         return lc.StructuredTool.from_function(undocumented, args_schema=schema).description
