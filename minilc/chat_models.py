@@ -89,11 +89,12 @@ def _convert_input(given: Any) -> Messages:
 
 def _first_answer(result: ChatResult) -> BaseMessage:
     """The first message, with an id, and with what the provider said as its metadata."""
-    generation = result.generations[0]
-    message, said = generation.message, generation.generation_info or {}
+    answer = result.generations[0]
+    message, said = answer.message, (result.llm_output or {}) | (answer.generation_info or {})
     message.id = message.id or f"lc_run--{uuid.uuid4()}-0"
     # The closer to the answer, the more it says: of the request, of the answer, its own.
-    message.response_metadata.update((result.llm_output or {}) | said | message.response_metadata)
+    if said:
+        message.response_metadata = said | message.response_metadata
     return message
 
 
@@ -185,11 +186,12 @@ class OpenAIChatModel(BaseChatModel, extra="allow"):
         """Bind the tools; `tool_choice` is "auto", "none", "any", a tool's name, True or a dict."""
         formatted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
         # OpenAI wants to know that a name is one, and has another word for "any".
-        if tool_choice in [tool.get("function", {}).get("name") for tool in formatted]:
+        if tool_choice in [tool["function"]["name"] for tool in formatted if "function" in tool]:
             tool_choice = {"type": "function", "function": {"name": tool_choice}}
         elif tool_choice in ("any", True):
             tool_choice = "required"
-        return self.bind(tools=formatted, tool_choice=tool_choice or None, **kwargs)
+        kwargs |= {"tool_choice": tool_choice} if tool_choice else {}
+        return self.bind(tools=formatted, **kwargs)
 
     def _generate(self, messages: Messages, stop: Stop = None, **kwargs: Any) -> ChatResult:
         # Imported here, so that only who uses this class needs it.
@@ -197,8 +199,8 @@ class OpenAIChatModel(BaseChatModel, extra="allow"):
 
         # The call's arguments come last: they win over the model's own.
         body = {"model": self.model, "stream": False, **(self.model_extra or {}), **kwargs}
-        body |= {"stop": stop, "messages": [_convert_message_to_dict(m) for m in messages]}
-        body = {key: value for key, value in body.items() if value is not None}
+        body |= {} if stop is None else {"stop": stop}
+        body["messages"] = [_convert_message_to_dict(message) for message in messages]
         headers = {"Authorization": f"Bearer {self.api_key}"}
         with httpx.Client(transport=self.transport, headers=headers, timeout=600) as client:
             return _create_chat_result(client.post(f"{self.base_url}/chat/completions", json=body))
@@ -215,9 +217,8 @@ def _convert_message_to_dict(message: BaseMessage) -> dict[str, Any]:
         # No name and no status: the id is all that ties a result to its call.
         return result | {"tool_call_id": message.tool_call_id}
     result |= {"name": message.name} if message.name else {}
-    if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
-        calls = [*message.tool_calls, *message.invalid_tool_calls]
-        result["tool_calls"] = [_lc_tool_call_to_openai_tool_call(call) for call in calls]
+    if isinstance(message, AIMessage) and (asks := message.tool_calls + message.invalid_tool_calls):
+        result["tool_calls"] = [_lc_tool_call_to_openai_tool_call(call) for call in asks]
         # OpenAI has null where there is nothing beside the calls, LangChain an empty text.
         result["content"] = message.content or None
     return result
@@ -246,8 +247,9 @@ def _create_chat_result(response: Any) -> ChatResult:
     said |= {"finish_reason": choice.get("finish_reason"), "token_usage": body.get("usage")}
     message = _convert_dict_to_message(choice["message"])
     if usage := body.get("usage"):
-        words = zip(("input", "output", "total"), ("prompt", "completion", "total"), strict=True)
-        message.usage_metadata = {f"{our}_tokens": usage[f"{their}_tokens"] for our, their in words}
+        sent, written = (usage.get(f"{kind}_tokens") or 0 for kind in ("prompt", "completion"))
+        counts = {"total_tokens": usage.get("total_tokens") or sent + written}
+        message.usage_metadata = {"input_tokens": sent, "output_tokens": written, **counts}
     return ChatResult(generations=[ChatGeneration(message=message, generation_info=said)])
 
 

@@ -158,7 +158,7 @@ class StateGraph:
             text = "Graph must have an entrypoint: add at least one edge from START to another node"
             raise ValueError(text)
         for start, spec in [(start, spec) for start, some in specs for spec in some]:
-            for end in set(spec.ends.values()) - known:
+            for end in [end for end in spec.ends.values() if end not in known]:
                 text = f"At '{start}' node, '{spec.path.name}' branch found unknown target '{end}'"
                 raise ValueError(text)
         ends = {end for _, end in self.edges}.union(*(node.ends for node in self.nodes.values()))
@@ -392,8 +392,7 @@ class PregelLoop:
         goto += chain.from_iterable(task.goto for task in ran)
         self.tasks = branch.prepare_next_tasks(goto, self.builder.nodes)
         self.step += 1
-        is_written = any(task.writes for task in ran)
-        return [*chunks, ("values", self._lasting())] if is_written else chunks
+        return [*chunks, ("values", self._lasting())] if any(t.writes for t in ran) else chunks
 
     def _follow_edges(self, ran: set[str]) -> list[str | branch.Send]:
         """The ends of the edges whose starts have all run since they were last followed."""

@@ -190,8 +190,7 @@ class ToolNode:
     def _validate_tool_command(self, command: branch.Command[Any], call: ToolCall) -> None:
         """A command that stays in this graph, and has messages to look at, answers its call."""
         update, name = command.update, call["name"]
-        is_checked = command.graph is None and isinstance(update, dict | list)
-        if not is_checked or self._answers(command, call):
+        if command.graph or not isinstance(update, dict | list) or self._answers(command, call):
             return
         example = '[ToolMessage("Success", tool_call_id=tool_call_id), ...]'
         if isinstance(update, dict):

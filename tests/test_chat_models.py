@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 import minilc
 from minilc.chat_models import APIStatusError, ScriptedRequest, ScriptExhausted
 from minilc.course import divergences
-from minilc.course.wire import MODEL, Wire, completion, openai_model
+from minilc.course.wire import MODEL, Wire, completion, minilc_openai, openai_model
 from minilc.course.worlds import LANGCHAIN, World
 
 Invoke = Callable[..., Any]
@@ -118,6 +119,17 @@ def test_a_message_that_is_given_twice_has_the_id_of_its_first_answer(
     first, second = invoke(model, "hi"), invoke(model, "hi")
     assert first.response_metadata == second.response_metadata == {"model_name": "m"}
     assert first.id == second.id == given.id
+
+
+def test_what_the_provider_says_stays_with_its_own_answer(lc: World, invoke: Invoke) -> None:
+    # The metadata of a copy is the same dict at first.
+    given, number = lc.AIMessage("a"), itertools.count()
+    model = model_of(
+        lc, lambda *args: result_of(lc, given.model_copy(), llm_output={"n": next(number)})
+    )
+    answers = [invoke(model, "hi").response_metadata["n"] for _ in range(2)]
+    assert answers == [0, 1]
+    assert given.response_metadata == {}
 
 
 def test_what_the_provider_says_is_in_response_metadata(lc: World, invoke: Invoke) -> None:
@@ -611,6 +623,33 @@ def test_usage_is_read_without_its_details(lc: World, invoke: Invoke) -> None:
     assert (usage["input_tokens"], usage.get("input_token_details")) == (20, details)
     del reply["usage"]
     assert read(lc, invoke, reply).usage_metadata is None
+
+
+def test_counts_that_an_endpoint_does_not_give_are_0_and_the_total_is_their_sum(
+    lc: World, invoke: Invoke
+) -> None:
+    def counted(**usage: Any) -> list[int]:
+        return list(usage_of(read(lc, invoke, completion("ok") | {"usage": usage})).values())
+
+    assert counted(prompt_tokens=3, completion_tokens=4) == [3, 4, 7]
+    assert counted(prompt_tokens=3, completion_tokens=None, total_tokens=3) == [3, 0, 3]
+    assert counted(total_tokens=9) == [0, 0, 9]
+
+
+def test_what_a_model_is_given_is_sent_unless_the_call_says_otherwise(
+    lc: World, invoke: Invoke
+) -> None:
+    wire = Wire(completion("ok"))
+    model = openai_model(lc, wire.transport, stop=["own"], seed=1)
+    invoke(model, "hi")
+    invoke(model, "hi", stop=["。"], seed=None)
+    assert [(body["stop"], body["seed"]) for body in wire.bodies] == [(["own"], 1), (["。"], None)]
+
+
+def test_beside_a_tool_of_the_provider_no_choice_is_sent_unless_there_is_one() -> None:
+    wire = Wire(completion("ok"))
+    minilc_openai(wire.transport).bind_tools([{"type": "web_search"}]).invoke("hi")
+    assert "tool_choice" not in wire.bodies[0]
 
 
 def test_the_first_of_several_choices_is_the_answer(lc: World, invoke: Invoke) -> None:
