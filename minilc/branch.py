@@ -240,12 +240,12 @@ class Workers:
             Exception: where nothing waits the first error in their order, once all have ended;
                 else the first that comes.
         """
-        if len(work) == 1:  # what follows keeps its state until the collector comes
-            return [await work[0] if waits else copy_context().run(_run_to_end, work[0])]
         if waits:
             import asyncio  # here, because importing it is slow and a sync run does without
 
             return await asyncio.gather(*work)
+        if len(work) == 1:  # what follows keeps its state until the collector comes
+            return [copy_context().run(_run_to_end, work[0])]
         context, futures = copy_context(), [Future[Any]() for _ in work]
         turns = iter([*zip(work, futures, strict=True)])
 

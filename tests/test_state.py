@@ -1,6 +1,7 @@
 """Layer 9: a shared state, its reducers, and the loop that runs the nodes step by step."""
 
 import asyncio
+import contextvars
 import copy
 import operator
 import threading
@@ -16,6 +17,7 @@ from typing_extensions import TypedDict
 from minilc.course.worlds import LANGCHAIN, MINILC, World
 
 Invoke = Callable[..., Any]
+WHO: contextvars.ContextVar[str] = contextvars.ContextVar("who", default="nobody")
 PAGE = "\nFor troubleshooting, visit: https://docs.langchain.com/oss/python/langgraph/errors/"
 
 
@@ -291,6 +293,22 @@ def test_a_single_node_runs_in_the_callers_thread(lc: World) -> None:
     threads: list[threading.Thread] = []
     chain(lc, State, lambda state: threads.append(threading.current_thread())).invoke({"log": []})
     assert threads == [threading.current_thread()]
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_what_an_awaited_node_sets_in_its_context_stays_there(lc: World, nodes: int) -> None:
+    async def who(state: State) -> Any:
+        before = WHO.get()
+        WHO.set("node")
+        return {"log": [before]}
+
+    graph = chain(lc, State, *[who] * nodes)
+
+    async def run() -> Any:
+        WHO.set("caller")
+        return (await graph.ainvoke({}))["log"], WHO.get()
+
+    assert asyncio.run(run()) == (["caller"] * nodes, "caller")
 
 
 def test_async_nodes_of_a_step_wait_for_one_another(lc: World) -> None:
@@ -689,6 +707,10 @@ def test_a_node_has_the_name_of_its_action(lc: World) -> None:
     assert list(builder.nodes) == ["plain", "Robot", "<lambda>", "inner"]
 
 
+def here(state: Any) -> str:
+    return "a"
+
+
 def test_edges_are_checked_when_the_graph_is_compiled(lc: World) -> None:
     def entered(builder: Any) -> Any:
         return builder.add_edge(lc.START, "a")
@@ -699,6 +721,10 @@ def test_edges_are_checked_when_the_graph_is_compiled(lc: World) -> None:
     refused(lc, text, lambda b: entered(b).add_edge("z", "a"))
     refused(lc, text, lambda b: entered(b).add_conditional_edges("z", lambda state: "a"))
     refused(lc, "Found edge ending at unknown node `z`", lambda b: entered(b).add_edge("a", "z"))
+
+    text = "At 'a' node, 'here' branch found unknown target 'y'"  # of several the first
+    ends = ["a", "y", "z", "x", "w"]
+    refused(lc, text, lambda b: entered(b).add_conditional_edges("a", here, ends))
 
     def command(state: Any) -> lc.Command[Literal["z"]]: ...  # type: ignore[name-defined]
 

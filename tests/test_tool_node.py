@@ -425,6 +425,23 @@ def test_each_call_has_a_copy_of_the_callers_context(lc: World, invoke: Invoke, 
         WHO.reset(token)
 
 
+@pytest.mark.parametrize("calls", [1, 3])
+def test_an_awaited_call_leaves_the_callers_context_alone(lc: World, calls: int) -> None:
+    async def who(x: int) -> str:
+        """Say who calls, and change it."""
+        before = WHO.get()
+        WHO.set(f"tool {x}")
+        return before
+
+    async def ask() -> Any:
+        requested = [call("who", f"call_{x}", x=x) for x in range(calls)]
+        WHO.set("caller")
+        answers = await lc.ToolNode([who]).ainvoke(asking(lc, *requested), by_hand(lc))
+        return [answer.content for answer in answers], WHO.get()
+
+    assert asyncio.run(ask()) == (["caller"] * calls, "caller")
+
+
 def test_of_several_errors_the_first_call_s_is_raised(lc: World) -> None:
     second_failed = threading.Event()
 
