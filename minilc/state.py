@@ -294,7 +294,7 @@ class PregelLoop:
             if self.interrupts or not self.tick():
                 return
             work = [self._run(task) for task in self.tasks if not task.done]
-            await self.graph.workers.gather(work, waits)
+            await self.graph.workers.gather(work, waits, self.config.get("max_concurrency"))
             chunks = self.after_tick()
 
     def _first(self, input: Any) -> list[tuple[str, Any]]:

@@ -5,6 +5,7 @@ import contextvars
 import copy
 import operator
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -309,6 +310,38 @@ def test_what_an_awaited_node_sets_in_its_context_stays_there(lc: World, nodes: 
         return (await graph.ainvoke({}))["log"], WHO.get()
 
     assert asyncio.run(run()) == (["caller"] * nodes, "caller")
+
+
+def at_once(lc: World, invoke: Invoke, **config: Any) -> int:
+    """How many of four nodes of one step run at the same time."""
+    running, most = set[str](), list[int]()
+
+    def node(name: str) -> Callable[[Any], Any]:
+        def run(state: State) -> Any:
+            running.add(name)
+            most.append(len(running))
+            time.sleep(0.05)
+            running.remove(name)
+
+        return run
+
+    invoke(beside(lc, {name: node(name) for name in "abcd"}), {"n": 1}, config)
+    return max(most)
+
+
+def test_max_concurrency_limits_the_nodes_of_a_step(lc: World) -> None:
+    graph_invoke: Invoke = lambda graph, *args: graph.invoke(*args)  # noqa: E731
+    assert at_once(lc, graph_invoke) == 4
+    assert at_once(lc, graph_invoke, max_concurrency=2) == 2
+    assert at_once(lc, graph_invoke, max_concurrency=1) == 1
+
+
+def test_divergence_awaited_concurrency() -> None:
+    def awaited(graph: Any, *args: Any) -> Any:
+        return asyncio.run(graph.ainvoke(*args))
+
+    assert at_once(LANGCHAIN, awaited, max_concurrency=1) == 1
+    assert at_once(MINILC, awaited, max_concurrency=1) == 4
 
 
 def test_async_nodes_of_a_step_wait_for_one_another(lc: World) -> None:

@@ -340,6 +340,13 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "The order is the same in every run, and the loop needs no queue.",
     ),
     Divergence(
+        "awaited-concurrency",
+        9,
+        "max_concurrency limits how many nodes of a step run at once, awaited or not.",
+        "It limits threads; nodes that are awaited all start at once.",
+        "What waits on one event loop needs no core; a semaphore in a node limits what it asks.",
+    ),
+    Divergence(
         "cached-updates",
         9,
         "What was done already when a step is resumed is shown first and marked as cached.",
