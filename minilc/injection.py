@@ -62,13 +62,16 @@ def _get_all_injected_args(tool: BaseTool) -> dict[str, Any]:
 
 
 def _get_injection_from_type(type_: Any, kind: Any) -> Any:
-    """The first mark of a kind in an annotation: an instance, or the class itself; else None."""
+    """The first mark of a kind in an annotation: an instance, or the class itself; else None.
+
+    A mark that says what is injected comes before one that only hides the parameter.
+    """
     # The origin of `ToolRuntime[Context]` is the mark; those of `Annotated` and unions are none.
     mark = get_origin(type_) or type_
     if isinstance(mark, kind) or isinstance(mark, type) and issubclass(mark, kind):
         return mark
     marks = (_get_injection_from_type(part, kind) for part in get_args(type_))
-    return next(filter(None, marks), None)
+    return max(filter(None, marks), key=lambda m: InjectedToolArg not in (m, type(m)), default=None)
 
 
 def _inject_tool_args(

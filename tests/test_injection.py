@@ -440,6 +440,21 @@ def test_a_forged_injected_argument_is_replaced(lc: World, invoke: Invoke) -> No
     assert forged["args"] == {name: "forged" for name in names}
 
 
+@pytest.mark.parametrize("first", ["InjectedToolArg", "InjectedState"])
+def test_beside_a_mark_that_only_hides_the_other_one_counts(
+    lc: World, invoke: Invoke, first: str
+) -> None:
+    marks = [lc.InjectedToolArg, lc.InjectedState("city")]
+    one, two = marks if first == "InjectedToolArg" else reversed(marks)
+
+    @lc.tool
+    def where(x: int, city: Annotated[str, one, two]) -> str:
+        """Say where we are."""
+        return city
+
+    assert contents(lc, invoke, where, {"x": 1, "city": "forged"}, city="北京") == "北京"
+
+
 def test_an_argument_with_a_mark_of_ones_own_is_kept_from_the_model(
     lc: World, invoke: Invoke
 ) -> None:
