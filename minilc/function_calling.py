@@ -161,7 +161,7 @@ def _recursive_set_additional_properties_false(schema: dict[str, Any]) -> Any:
 
     def strictly(part: dict[str, Any]) -> dict[str, Any]:
         # Where the keys are names of parameters, one may be called `type`: it has a schema.
-        if part.get("type") == "object":
+        if part.get("type") in ("object", ["object", "null"], ["null", "object"]):
             part["additionalProperties"] = False
             if part.get("properties"):
                 part["required"] = list(part["properties"])
