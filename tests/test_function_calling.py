@@ -4,6 +4,7 @@ Without `from __future__ import annotations`, so that annotations may name a wor
 """
 
 import copy
+import datetime
 import enum
 from typing import Annotated, Any, Literal, Optional
 
@@ -479,6 +480,15 @@ def test_strict_reaches_the_objects_inside(lc: World) -> None:
     }
 
 
+def test_strict_reaches_an_object_that_may_be_null(lc: World) -> None:
+    home = {"type": ["object", "null"], "properties": {"zip": {"type": "string"}}}
+    given = {"title": "f", "type": "object", "properties": {"home": home}, "required": ["home"]}
+    parameters = lc.convert_to_openai_function(given, strict=True)["parameters"]
+    closed = {**home, "required": ["zip"], "additionalProperties": False}
+    if lc.name == "minilc" or active("strict-inside"):
+        assert parameters["properties"]["home"] == closed
+
+
 def test_strict_leaves_a_given_dict_as_it_was(lc: World) -> None:
     given = {"name": "f", "parameters": {"type": "object", "properties": {"x": {"items": {}}}}}
     before = copy.deepcopy(given)
@@ -496,6 +506,18 @@ def test_strict_closes_what_says_that_it_is_an_object(lc: World) -> None:
         given = {"name": "f", "parameters": parameters}
         told = lc.convert_to_openai_function(given, strict=True)["parameters"]
         assert told.get("additionalProperties") is (False if lc.name == closer else None)
+
+
+def test_a_given_schema_is_json() -> None:
+    """Row "given-schema": upstream sends whatever is in it, and the request fails."""
+    date = datetime.date(2025, 1, 1)
+    given = {"title": "f", "type": "object", "properties": {"day": {"default": date}}}
+    assert LANGCHAIN.convert_to_openai_function(given)["parameters"]["properties"] == {
+        "day": {"default": date}
+    }
+    with pytest.raises(TypeError) as caught:
+        MINILC.convert_to_openai_function(given)
+    assert str(caught.value) == "Object of type date is not JSON serializable"
 
 
 def test_strict_needs_parameters(lc: World) -> None:

@@ -588,6 +588,22 @@ def test_a_state_that_a_wrapper_replaces_reaches_the_tool(lc: World, invoke: Inv
     assert state["user_id"] == "u1"
 
 
+def test_every_parameter_that_asks_for_a_runtime_or_a_store_gets_it_in_minilc_alone(
+    invoke: Invoke,
+) -> None:
+    # The row "several-runtimes".
+    def answered(lc: World) -> Any:
+        @lc.tool
+        def both(one: lc.ToolRuntime, two: lc.ToolRuntime) -> str:  # type: ignore[name-defined]
+            """Compare."""
+            return str(one is two)
+
+        return contents(lc, invoke, both)
+
+    assert answered(MINILC) == "True"
+    assert "one: Field required" in answered(LANGCHAIN)
+
+
 # What ToolNode keeps of a tool
 
 

@@ -196,7 +196,7 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "given-schema",
         6,
         "A dict that is a JSON schema is sent as it is; one without a title has its own error.",
-        "It goes the way of every schema: no references, no titles; there is one error.",
+        "It goes the way of every schema: no references or titles, JSON alone, and one error.",
         "One way for all schemas is easier to know, and a provider takes both.",
     ),
     Divergence(
@@ -496,6 +496,14 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "state: the call does not fit, and the model is told no reason.",
         "It gives the field that the mark names.",
         "Where the mark stands does not change what it asks for.",
+    ),
+    Divergence(
+        "several-runtimes",
+        11,
+        "Of several parameters that ask for a ToolRuntime, or for the store, the last one gets it; "
+        "a state that lacks a field is found before a store that is not there.",
+        "Each of them gets it; the first parameter that cannot be filled is the error.",
+        "All kinds of marks are looked at in one loop over the parameters.",
     ),
     Divergence(
         "runtime-in-a-model",
