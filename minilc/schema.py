@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 from pydantic.fields import FieldInfo
 
 ArgsSchema = type[BaseModel] | dict[str, Any]
@@ -64,8 +64,7 @@ def create_schema_from_function(
     hints = get_type_hints(func, include_extras=True)
     doc, texts = inspect.cleandoc(func.__doc__ or ""), dict[str, str]()
     if parse_docstring:
-        strict = error_on_invalid_docstring
-        doc, texts = _parse_google_docstring(doc, [*hints], error_on_invalid_docstring=strict)
+        doc, texts = _parse_google_docstring(doc, [*hints], error_on_invalid_docstring)
     # A text about an argument that does not exist is a typo that the model would never see.
     if unknown := [name for name in texts if name not in hints]:
         raise ValueError(f"Arg {unknown[0]} in docstring not found in function signature.")
@@ -95,7 +94,9 @@ def _field_of_parameter(parameter: inspect.Parameter, annotation: Any, text: str
 
 def _build_model(name: str, fields: dict[str, Any], doc: str) -> type[BaseModel]:
     # An injected argument may be of any class, and pydantic then checks the class only.
-    return create_model(name, __config__={"arbitrary_types_allowed": True}, __doc__=doc, **fields)
+    # It comes by its name, also where the model knows the argument by an alias.
+    config = ConfigDict(arbitrary_types_allowed=True, populate_by_name=True)
+    return create_model(name, __config__=config, __doc__=doc, **fields)
 
 
 def get_all_basemodel_annotations(cls: type[BaseModel]) -> dict[str, Any]:
@@ -123,7 +124,7 @@ def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
 
 
 def _parse_google_docstring(
-    docstring: str | None, args: list[str], *, error_on_invalid_docstring: bool = False
+    docstring: str | None, args: list[str], error_on_invalid_docstring: bool = False
 ) -> tuple[str, dict[str, str]]:
     """Read a Google-style docstring: what stands before `Args:`, and each argument's text.
 

@@ -588,6 +588,21 @@ def test_a_state_that_a_wrapper_replaces_reaches_the_tool(lc: World, invoke: Inv
     assert state["user_id"] == "u1"
 
 
+def test_an_alias_does_not_keep_what_is_injected_away(lc: World, invoke: Invoke) -> None:
+    @lc.tool
+    def order(
+        item: str,
+        user: Annotated[str, lc.InjectedState("user_id"), Field(alias="userId")],
+        call_id: Annotated[str, lc.InjectedToolCallId, Field(alias="callId")],
+    ) -> str:
+        """Order an item."""
+        return f"{item} {user} {call_id}"
+
+    forged = {"item": "tea", "userId": "u9", "callId": "call_9"}
+    assert contents(lc, invoke, order, {"item": "tea"}, user_id="u1") == "tea u1 call_1"
+    assert contents(lc, invoke, order, forged, user_id="u1") == "tea u1 call_1"
+
+
 def test_every_parameter_that_asks_for_a_runtime_or_a_store_gets_it_in_minilc_alone(
     invoke: Invoke,
 ) -> None:
