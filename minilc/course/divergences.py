@@ -531,7 +531,7 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "single-call-thread",
         12,
         "ToolNode runs even a single call in a thread of a pool.",
-        "A single call runs in the caller's thread.",
+        "The caller's thread runs calls, too, and a single one alone; helpers run the others.",
         "A thread that nobody runs beside costs time and shows nothing.",
     ),
     Divergence(
