@@ -337,6 +337,7 @@ def test_max_concurrency_limits_the_nodes_of_a_step(lc: World) -> None:
 
 
 def test_divergence_awaited_concurrency() -> None:
+    # The row "awaited-concurrency".
     def awaited(graph: Any, *args: Any) -> Any:
         return asyncio.run(graph.ainvoke(*args))
 
