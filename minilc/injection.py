@@ -2,7 +2,7 @@
 
 Mirrors langgraph/prebuilt/tool_node.py
 Leaves out `ToolRuntime.emit_output_delta` (a stream mode that minilc does not have), and the
-refusal of a parameter that is marked twice: its first mark counts.
+refusal of a parameter that is marked twice: its first mark that says what is injected counts.
 """
 
 from collections.abc import Callable

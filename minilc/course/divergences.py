@@ -252,7 +252,7 @@ DIVERGENCES: tuple[Divergence, ...] = (
         "openai-absent-keys",
         7,
         "response_metadata shows what an answer lacks, such as logprobs, as None.",
-        "What is not there is not shown, and logprobs and the fingerprint never are.",
+        "It shows name, id, reason and usage alone, also as None; logprobs and the rest never.",
         "The keys come from the classes of OpenAI's client, which minilc does without.",
     ),
     Divergence(
