@@ -64,7 +64,8 @@ def create_schema_from_function(
     hints = get_type_hints(func, include_extras=True)
     doc, texts = inspect.cleandoc(func.__doc__ or ""), dict[str, str]()
     if parse_docstring:
-        doc, texts = _parse_google_docstring(doc, [*hints], error_on_invalid_docstring)
+        strict = error_on_invalid_docstring
+        doc, texts = _parse_google_docstring(doc, [*hints], error_on_invalid_docstring=strict)
     # A text about an argument that does not exist is a typo that the model would never see.
     if unknown := [name for name in texts if name not in hints]:
         raise ValueError(f"Arg {unknown[0]} in docstring not found in function signature.")
@@ -124,7 +125,7 @@ def _json_schema(schema: ArgsSchema) -> dict[str, Any]:
 
 
 def _parse_google_docstring(
-    docstring: str | None, args: list[str], error_on_invalid_docstring: bool = False
+    docstring: str | None, args: list[str], *, error_on_invalid_docstring: bool = False
 ) -> tuple[str, dict[str, str]]:
     """Read a Google-style docstring: what stands before `Args:`, and each argument's text.
 
