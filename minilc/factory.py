@@ -20,6 +20,8 @@ from minilc.messages import AIMessage, SystemMessage, ToolMessage
 from minilc.state import CompiledStateGraph, StateGraph
 from minilc.tool_node import ToolNode
 
+LIMIT: RunnableConfig = {"recursion_limit": 9_999}
+
 
 def create_agent(
     model: Any,
@@ -69,9 +71,7 @@ def create_agent(
     graph.add_node("model", _ModelNode(make_request, middleware, name))
     output_tools = {response_format.name: response_format} if response_format else {}
     _add_edges(graph, middleware, tool_node, output_tools)
-    return graph.compile(checkpointer, store=store, name=name).with_config(
-        {"recursion_limit": 9999}
-    )
+    return graph.compile(checkpointer, store=store, name=name).with_config(LIMIT)
 
 
 def _make_tool_node(tools: Any, middleware: Any, *, needed: bool) -> ToolNode | None:

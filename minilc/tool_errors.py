@@ -86,8 +86,7 @@ def _infer_handled_types(handler: Callable[..., str]) -> tuple[type[Exception], 
 def _filter_validation_errors(e: ValidationError, injected: set[str]) -> list[ErrorDetails]:
     """The errors about arguments that the model fills; none shows an input, nor a state in it."""
     # An error about all arguments together has no place, and none of them is to blame.
-    errors = e.errors(include_input=False)
-    return [error for error in errors if error["loc"] and error["loc"][0] not in injected]
+    return [x for x in e.errors(include_input=False) if x["loc"] and x["loc"][0] not in injected]
 
 
 def msg_content_output(output: Any) -> str | list[dict[str, Any]]:
